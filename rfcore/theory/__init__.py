@@ -8,7 +8,8 @@ Couplings, Lemma 3.1), relative to independent frequencies. There are also the e
 (FAVOR#, Theorem 4.1), of other distributions of the frequencies ("All Random Features Representations are
 Equivalent") and of graph features.
 
-:func:`standard_error` gives any sum of estimated kernels with given weights its error, without replicates.
+:func:`standard_error` gives any sum of estimated kernels with given weights its error, without replicates, and
+:func:`walk_row_mses` estimates the errors of graph features where no closed form fits into memory.
 
 Everything is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30
 nothing overflows, and results are differentiable in v or in the points. They have the default float dtype
@@ -21,6 +22,7 @@ from rfcore.theory.exponential_errors import log_relative_moment, log_relative_v
 from rfcore.theory.fourier_errors import fourier_gap, fourier_mse
 from rfcore.theory.mse_ratios import mse_ratio
 from rfcore.theory.positive_errors import positive_gap, positive_mse
+from rfcore.theory.row_errors import walk_row_mses
 from rfcore.theory.sampling_laws import (
     GaussianProposal,
     log_optimal_variance_bound,

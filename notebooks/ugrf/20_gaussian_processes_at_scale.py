@@ -15,6 +15,8 @@
 # **What the paper claims.** Random walk features scale "to much larger networks" {cite:p}`reid2023universal`; the
 # largest graph of the paper has 4,350 nodes. {doc}`17_large_graphs` builds the features of a million nodes, and stores
 # them. Here they do a job that needs a kernel, at sizes at which storing them would fill the memory.
+# The authors went on to this job themselves {cite:p}`zhang2026graph`; {doc}`/notebooks/beyond/11_the_sequel` takes two of
+# their experiments to the data of this book.
 #
 # **The idea.** A Gaussian process with the kernel $\phi \phi^\top$ is linear in its features, $h = \phi b$ with
 # $b \sim \mathcal N(0, I)$. All that $n$ observations $y$ with noise variance $s^2$ say about it is the mean of the

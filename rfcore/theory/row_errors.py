@@ -28,7 +28,7 @@ def walk_row_mses(
 ) -> tuple[Float[np.ndarray, "n_repeats n"], Float[np.ndarray, "n_repeats n"]]:
     """Mean squared error of each row of phi_1 phi_2^T, and the squared norm of the kernel's, estimated.
 
-    Repeats are independent and unbiased: their mean is the estimate, and its standard error their standard
+    Repeats are independent and unbiased: their mean is the estimate, its standard error their standard
     deviation over n_repeats^(1/2). For the whole matrix sum over the nodes first; for a region, over its
     nodes. The error of a single row is off by (2 / n_probes)^(1/2) in one repeat, and by what errors differ
     from draw to draw. :func:`walk_gram_mse` has the whole exactly where powers of W fit into memory.

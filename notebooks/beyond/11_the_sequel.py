@@ -21,8 +21,8 @@
 # million nodes. Their package is called Fast-Graph-GP.
 #
 # **What is asked here.** It is not one of the book's papers, so there is no verdict on
-# it. We take two of its experiments with the settings of its public code to data that
-# we have, and take their parts from each other: which part does the work?
+# it. From its abstract and its public code we take two experiments to data that we have,
+# and take their parts from each other: which part does the work?
 #
 # **What is not here.** Learning by conjugate gradients and random probes on a million
 # nodes; winds of the ERA5 reanalysis and the YouTube network, which we have no data
@@ -252,8 +252,8 @@ ledger.decide({
 # densities. The learning is worth its while where the kernel cannot reach far.
 #
 # **The walks.** They approximate something that can be had exactly here, and their
-# noise is learned along. That 512 walks suffice to beat the capped kernel agrees with
-# what the paper reports. On a million nodes, where their paper works, powers of $W$
+# noise is learned along. That some 500 walks suffice to beat the capped kernel is also what
+# public summaries say of the paper. On a million nodes, where it works, powers of $W$
 # still take only products with a sparse matrix.
 #
 # All splits divide the same speeds and overlap, so that errors are those of splitting,

@@ -119,6 +119,8 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # $\sum_{k \leq d} f(k)\, W^k[S, :]$, and multiply the rows with each other. These are the features without the
 # randomness. Push wins while few hops matter. Its cost grows with the number of nodes within $d$ hops, and on a graph
 # with hubs that is soon all nodes.
+# (With Chebyshev's coefficients in place of these the rows are as sparse, and often much better:
+# {doc}`21_exact_hops` has the map at equal cost.)
 #
 # The graph here is wild: its degrees follow a power law ({py:func}`~companion.papers.ugrf.large_graphs.communities`). The
 # blocks are those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short

@@ -222,6 +222,16 @@ def test_each_page_that_has_a_figure_has_one_below_its_title(pages):
         assert first is None or not re.search(r"<(li|h2|table)", page[:first]), name
 
 
+def test_a_lead_figure_stands_once_on_its_page(pages):
+    """But for one of which the page begins with some panels, or that is another page's."""
+    chosen = tomllib.loads((ROOT / "book" / "lead_figures.toml").read_text(encoding="utf-8"))
+    for page in [name for name in pages if name.startswith("notebooks/")]:
+        name = page.removeprefix("notebooks/").removesuffix(".html")
+        if 'id="lead-figure"' in pages[page]:
+            again = {"panels", "page"} & chosen.get(name, {}).keys()
+            assert again or pages[page].count('href="#lead-figure"') == 1, name
+
+
 def test_less_than_a_fifth_of_the_words_that_are_seen_on_pages_with_verdicts_are_verdicts(pages):
     found, seen = 0, 0
     for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
@@ -332,7 +342,9 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages, ty
         page = row.notebook and letters(pages[f"notebooks/{row.notebook}.html"])
         for claim, decision in row.claims:
             because = f"{decision.open_because}:" if decision.open_because else ""
-            line, found = f"{decision.word} {because} {claim.statement}", told(decision).finding.rstrip(".")
+            wrong = {**dict.fromkeys(ERRATA, "As printed:"), Verdict.NOT_REPRODUCED: "We had expected:"}
+            line = f"{decision.word} {because} {wrong.get(decision.verdict, '')} {claim.statement}"
+            found = told(decision).finding.rstrip(".")
             for words in filter(None, (line, found, claim.rule, claim.printed, claim.changed)):
                 assert letters(typeset(html.escape(words))) in page, claim.id
 

@@ -55,12 +55,17 @@ def test_the_lines_of_the_front_page_print_what_it_says(capsys):
     np.testing.assert_allclose(printed, said, atol=6e-4)
 
 
-def test_what_stands_beside_other_tools_prints_what_it_says(tmp_path):
-    text = (ROOT / "book" / "in_your_own_work.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "least"), [("in_your_own_work", 20), ("how_to_cite", 2)])
+def test_what_stands_beside_other_tools_prints_what_it_says(page, least, tmp_path):
+    text = (ROOT / "book" / f"{page}.md").read_text(encoding="utf-8")
     blocks = tmp_path / "blocks.txt"
     blocks.write_text("\n\n".join(re.findall(r"```python\n(>>>.*?)```", text, re.S)), encoding="utf-8")
     found = doctest.testfile(str(blocks), module_relative=False)
-    assert (found.failed, found.attempted > 20) == (0, True)
+    assert (found.failed, found.attempted > least) == (0, True)
+
+
+def test_the_release_to_cite_is_this_one():
+    assert f"version = {{{rfcore.__version__}}}" in (ROOT / "book" / "how_to_cite.md").read_text(encoding="utf-8")
 
 
 MODULES = [found.name for package in (rfcore, companion) for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]

@@ -1,11 +1,12 @@
 """A picture below the title of every page of a notebook: the first of its figures, or the one that ``book/lead_figures.toml`` names.
 
-It stands where it is discussed as well. There it is complete; here it may be its first panels, and say in a sentence what to see.
-The gallery has the first panel of each, as a file: what a browser does not show it does not load.
+Where it is discussed a link leads up to it. If it is its first panels here, or that of another page, all of it stands there as well.
+The gallery has it with all of its panels, as a file: what a browser does not show it does not load.
 """
 
 import html
 import json
+import math
 import re
 import tomllib
 from pathlib import Path
@@ -34,7 +35,8 @@ def lead(notebook, figure=0, panels=None, caption=None, page=None):
     found = figures(read(page) if page else notebook)
     if not found:
         return None
-    page = re.sub(r'(id="|url\(#|href="#)f(?=[0-9a-f]{8}-)', r"\1l", found[figure]).replace(FIGURE, f"{FIGURE} lead", 1)
+    page = re.sub(r'(id="|url\(#|href="#)f(?=[0-9a-f]{8}-)', r"\1l", found[figure])
+    page = re.sub(rf'{FIGURE}([^"]*)"', rf'{FIGURE} lead\1" id="lead-figure"', page, count=1)
     if panels:
         drawings = iter(range(page.count("<svg")))
         page = re.sub(r"<svg.*?</svg>\n?", lambda one: one[0] if next(drawings) < panels else "", page, flags=re.S)
@@ -49,7 +51,7 @@ def chosen(name):
 
 
 def gallery():
-    """A card for each page that has a figure: its title, and the first panel of its lead figure."""
+    """A card for each page that has a figure: its title, and its lead figure."""
     parts = []
     for folder, title in {"road": "The main road", **TITLES, "beyond": "What no paper tried"}.items():
         parts += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ":class-container: gallery", ""]
@@ -64,8 +66,22 @@ def gallery():
     return "\n".join(parts)
 
 
+def together(page):
+    """The panels of a figure in one drawing, in rows and columns; of those that a slider shows, the first."""
+    panels = [one for one in re.findall(r"<svg.*?</svg>", page, re.S) if "visibility: hidden" not in one.partition(">")[0]]
+    sizes = [[float(x) for x in re.search(r'viewBox="0 0 (\S+) (\S+)"', one).groups()] for one in panels]
+    wide, high = map(max, zip(*sizes, strict=True))
+    across = math.ceil(math.sqrt(len(panels)))
+    placed = [
+        re.sub(r"<svg[^>]*>", f'<svg x="{k % across * wide}" y="{k // across * high}" width="{w}" height="{h}" viewBox="0 0 {w} {h}">', one, count=1)
+        for k, (one, (w, h)) in enumerate(zip(panels, sizes, strict=True))
+    ]
+    size = f"{across * wide} {math.ceil(len(panels) / across) * high}"
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}">{"".join(placed)}</svg>'
+
+
 def draw(app, exception):
-    """The panels of the gallery, as files."""
+    """The pictures of the gallery, as files."""
     if exception or app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "gallery")
@@ -73,13 +89,27 @@ def draw(app, exception):
     for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"):
         name = f"{path.parent.name}/{path.stem}"
         if page := lead(read(name), **chosen(name)):
-            svg = re.search(r"<svg.*?</svg>", page, re.S)[0].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
-            (folder / f"{name.replace('/', '_')}.svg").write_text(svg, encoding="utf-8")
+            (folder / f"{name.replace('/', '_')}.svg").write_text(together(page), encoding="utf-8")
+
+
+def leave_a_link(notebook, found, own_caption):
+    """In the place of a figure that stands at the top; its caption stays if there is another."""
+    said = re.search(r"<figcaption>(.*?)</figcaption>", found, re.S)
+    rest = f" {said[1]}" if said and own_caption else ""
+    link = f'<p class="lead-above"><a href="#lead-figure">The figure at the top of the page.</a>{rest}</p>'
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if "".join(output.get("data", {}).get("text/html", "")) == found:
+                output["data"] = {"text/html": link}
+                return
 
 
 def put_first(notebook, name):
     """Between the title and what follows it."""
-    if page := lead(notebook, **chosen(name)):
+    row = chosen(name)
+    if page := lead(notebook, **row):
+        if not {"panels", "page"} & row.keys():
+            leave_a_link(notebook, figures(notebook)[row.get("figure", 0)], "caption" in row)
         first = notebook["cells"][0]
         title, _, rest = "".join(first["source"]).partition("\n")
         output = {"output_type": "display_data", "data": {"text/html": page}, "metadata": {}}

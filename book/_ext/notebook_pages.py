@@ -11,7 +11,7 @@ import tomllib
 import lead_figures
 import main_road
 from docutils import nodes
-from record_text import ROOT, typeset
+from record_text import ROOT, headed, typeset
 
 from companion import evidence
 from companion.evidence.ledger import Decisions
@@ -44,7 +44,7 @@ def prepare(app, docname, source):
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", []) if claims_shown(output)]
     decisions = evidence.decisions("paper") if outputs else {}
     for output in outputs:
-        shown = Decisions({claim: told(decisions[claim]) for claim in claims_shown(output)})
+        shown = Decisions({claim: headed(told(decisions[claim])) for claim in claims_shown(output)})
         output["data"]["text/markdown"] = typeset(shown.markdown())
     lead_figures.put_first(notebook, name)
     run = (LESSON if folder == "road" else PAGE).format(name=page, page=f"{folder}/{page[:2]}")

@@ -2,10 +2,12 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from companion.evidence import Verdict, verdicts
 from companion.evidence.claims import papers
+from companion.evidence.verdicts import ERRATA, with_error
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,6 +62,21 @@ def _in_powers(found):
 def plain(text):
     """Text of a record as Markdown that shows it, on one line."""
     return typeset(verdicts.plain(text))
+
+
+def headed(decision):
+    """Of a sentence that is wrong, whose it is; two numbers that are written alike are left out."""
+    claim, pair = decision.claim, decision.pair or ()
+    if len(pair) == 2 and len({with_error(number, None, decision.unit) for number in pair}) == 1:
+        decision = replace(decision, pair=None, ours=None)
+    return replace(decision, claim=replace(claim, statement=f"{whose(decision)} {claim.statement}".lstrip()))
+
+
+def whose(decision):
+    """What stands before a sentence that was found to be wrong, lest it be read as true."""
+    if decision.verdict in ERRATA:
+        return "As printed:"
+    return {True: "We had expected:", False: "The paper says:"}[decision.claim.extra] if decision.verdict is Verdict.NOT_REPRODUCED else ""
 
 
 def badge(verdict, text=None, extra=False):

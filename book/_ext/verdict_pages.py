@@ -22,6 +22,7 @@ from record_text import (
     section_link,
     tally,
     terms,
+    whose,
 )
 
 from companion import evidence
@@ -116,7 +117,8 @@ def claim_row(claim, decision):
         claim.changed and f"*Changed since it was first written.* {plain(claim.changed)}",
         claim.why and f"Why it fails: {plain(claim.why)}",
     ]
-    sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
+    said = plain(f"{whose(decision) if decision else ''} {claim.statement}".lstrip())
+    sentence = "<br>".join([said, *filter(None, notes)])
     if decision is None:
         return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
     decision = told(decision)

@@ -8,7 +8,7 @@ Couplings, Lemma 3.1), relative to independent frequencies. There are also the e
 (FAVOR#, Theorem 4.1), of other distributions of the frequencies ("All Random Features Representations are
 Equivalent") and of graph features.
 
-:func:`standard_error` gives any sum of estimated kernels with given weights its error, without replicates, and
+:func:`standard_error` gives any sum of estimated kernels with given weights its error, without replicates;
 :func:`walk_row_mses` estimates the errors of graph features where no closed form fits into memory.
 
 Everything is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30

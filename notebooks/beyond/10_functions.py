@@ -95,9 +95,12 @@ speeds = centre + unit * np.asarray(paths(rows))  # nodes, functions
 # %% tags=["hide-input"]
 place = np.array([xy for _, xy in traffic.graph.nodes(data="position")])
 drawn = partial(road_map, place, roads, label="mph", limits=(20, 70))
+maps = [drawn(at=traffic.sensors[some], values=second[some], title="sixty sensors")]
+maps += [drawn(values=one, title="one function") for one in speeds.T]
+for one in maps:
+    one.set_dpi(120)  # eleven maps are as heavy as four then
 frames(
-    [drawn(at=traffic.sensors[some], values=second[some], title="sixty sensors")]
-    + [drawn(values=one, title="one function") for one in speeds.T],
+    maps,
     ["what they say", *map(str, range(1, 11))],
     slider="function",
     caption="Ours. Speeds on the highways of San Jose: at sixty sensors, and ten functions "

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 from book_site import AT_ONCE, CHROMIUM, DESKTOP, DRAWING, FLAGS, PHONE, ROOT, in_a_browser
@@ -38,6 +39,12 @@ FOUND = {
     "graph 100000 nodes": "notebooks/start/02_which_features.html",
     "gaussian process tutorial": "notebooks/road/12_a_town.html",
     "speed": "book/benchmarks.html",
+    "bandwidth": "notebooks/start/02_which_features.html",
+    "nystrom": "notebooks/start/02_which_features.html",
+    "cite": "book/how_to_cite.html",
+    "causal attention": "notebooks/beyond/09_learn_and_generate.html",
+    "orthogonal vs simplex": "notebooks/road/01_directions.html",
+    "random walk": "notebooks/road/10_walks.html",
     "walk_features": "book/api/features.html#rfcore.features.walk_features",
 }
 HEAVIEST = 1_500_000  # bytes of a page with what it loads, without MathJax, plotly and the numbers of meshes
@@ -306,6 +313,22 @@ def test_3d_view_is_drawn_turns_by_mouse_and_keyboard_and_is_printed(chromium, s
         eyes.append(tab.evaluate(f"{eye}.y"))
     assert eyes[1] < 1.5 * eyes[0] < 0  # on a phone the camera steps back, and the mesh keeps its sides
     browser.close()
+
+
+@in_a_browser("nothing was saved")
+def test_a_figure_is_saved_as_it_stands_on_the_page(browser, site, tmp_path):
+    tab, faults = opened(browser, f"{site}notebooks/beyond/10_functions.html", theme="dark")
+    for i, panels in ((0, 1), (1, 6)):  # of those that a slider shows, the one that is seen
+        for kind in ("SVG", "PNG"):
+            with tab.expect_download() as download:
+                tab.locator(".save-figure").nth(i).get_by_role("button", name=kind).click()
+            assert download.value.suggested_filename == f"beyond-10_functions-{i + 1}.{kind.lower()}"
+            download.value.save_as(tmp_path / kind)
+        drawing = ElementTree.parse(tmp_path / "SVG").getroot()
+        assert len(drawing.findall("{*}svg")) == panels and drawing.get("color") == "#222"
+        assert (tmp_path / "PNG").read_bytes()[:4] == b"\x89PNG"
+    assert faults == []
+    tab.close()
 
 
 @in_a_browser("no slider was moved")

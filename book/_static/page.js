@@ -146,3 +146,53 @@ addEventListener("DOMContentLoaded", () => {
     });
   }
 });
+// Below each figure, itself as a file: its panels as they stand on the page, in black ink.
+addEventListener("DOMContentLoaded", () => {
+  const drawn = figure => {
+    const panels = [...figure.querySelectorAll(".rfcore-panels > svg")].filter(one => getComputedStyle(one).visibility !== "hidden");
+    const boxes = panels.map(one => one.getBoundingClientRect());
+    const [left, top] = ["left", "top"].map(side => Math.min(...boxes.map(box => box[side])));
+    const [width, height] = [["right", left], ["bottom", top]].map(([side, from]) => Math.ceil(Math.max(...boxes.map(box => box[side])) - from));
+    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    Object.entries({ width, height, viewBox: `0 0 ${width} ${height}`, color: "#222" }).forEach(([name, value]) => whole.setAttribute(name, value));
+    panels.forEach((one, i) => {
+      const copy = one.cloneNode(true);
+      copy.removeAttribute("style");
+      const at = { x: boxes[i].left - left, y: boxes[i].top - top, width: boxes[i].width, height: boxes[i].height };
+      Object.entries(at).forEach(([name, value]) => copy.setAttribute(name, value));
+      whole.append(copy);
+    });
+    return { width, height, text: new XMLSerializer().serializeToString(whole) };
+  };
+  const keep = (blob, name) => {
+    const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const page = location.pathname.split("/").slice(-2).join("-").replace(/\.html$/, "");
+  document.querySelectorAll("article figure.rfcore-figure:has(.rfcore-panels > svg)").forEach((figure, i) => {
+    const saved = {
+      SVG: name => keep(new Blob([drawn(figure).text], { type: "image/svg+xml" }), name),
+      PNG: name => {
+        const { width, height, text } = drawn(figure), image = new Image();
+        const canvas = Object.assign(document.createElement("canvas"), { width: 3 * width, height: 3 * height });
+        image.addEventListener("load", () => {
+          const on = canvas.getContext("2d");
+          on.fillStyle = "#fff";
+          on.fillRect(0, 0, canvas.width, canvas.height);
+          on.drawImage(image, 0, 0, canvas.width, canvas.height);
+          canvas.toBlob(blob => keep(blob, name));
+        });
+        image.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
+      },
+    };
+    const line = Object.assign(document.createElement("p"), { className: "save-figure", textContent: "Save this figure: " });
+    for (const [kind, save] of Object.entries(saved)) {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: kind });
+      button.addEventListener("click", () => save(`${page}-${i + 1}.${kind.toLowerCase()}`));
+      line.append(button, " ");
+    }
+    line.append("(MIT licence)");
+    figure.append(line);
+  });
+});

@@ -230,8 +230,8 @@ plotting.table(
 # Do not expect the coupling to show in a prediction. Its gain is in the kernel, in 4
 # and in 27 dimensions; in 784 it is slight up to 128 frequencies, and a factor of 2.4
 # with 512. In these regressions RBFSampler's $n$ frequencies with one cosine each do
-# about as well as $n / 2$ with a sine and a cosine: we take it that a linear model
-# gains from having more different functions what it loses by noisier products.
+# about as well as $n / 2$ with a sine and a cosine: probably because more distinct
+# functions make up for noisier products.
 #
 # The limits of this page: one lengthscale (the median distance), one ridge per set,
 # three tables. A kernel whose lengthscale is fitted has closer points, which is where

@@ -10,8 +10,8 @@
 #   points.
 # * **On real queries and keys the map decides**: centred SDERF has 0.65 times the
 #   error of FAVOR+. Couplings take off 5 % at most.
-# * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
-#   nowhere under SDERF.
+# * **Centring and the optimal law remove the same error**, draw by draw. Equal norms
+#   help nowhere under SDERF.
 # * **Systematic walkers and learned modulations help together**, if less than their gains
 #   combined. The error falls to between 0.58 and 0.66 with the walkers alone, to about
 #   0.87 with the modulation alone, and to between 0.54 and 0.61 with both.
@@ -149,7 +149,7 @@ for k, draw in enumerate(tqdm(COUPLINGS.values(), leave=False)):
 # Fourier features for tables and digits, FAVOR+ (positive features) for queries and
 # keys. A click on the head of a column sorts the table.
 #
-# **Centring and the optimal law are one remedy.** For one set of points the law draws a
+# **Centring and the optimal law remove the same error.** For one set of points the law draws a
 # point and adds twice that point to a normal frequency. Subtract $c$ from all points,
 # and every frequency moves by $-2c$; then $\phi(x - c, \omega - 2c)$ is
 # $\phi(x, \omega)$ times a factor that depends on $\omega$ and not on $x$. It cancels

@@ -7,7 +7,7 @@
 #   on power, in the printed table too. {doc}`07_common_scale` says why.
 # * **All 48 ratios of Table 4 agree with ours.** Of the 48 divergences of Table 3, 36
 #   are two standard errors or more from ours, most of all those of Fourier features on
-#   airfoil: a divergence hangs on the fit of each split, which is not printed.
+#   airfoil: a divergence depends on the fit of each split, which is not printed.
 # * **Two standard errors are 95 %, not 98 %** as the caption says. Nor can orthogonal
 #   features be better on every split, as it also says: a printed mean on CPU
 #   contradicts that.

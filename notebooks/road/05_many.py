@@ -156,8 +156,8 @@ if (d, distance) == (8, 0.5):  # what the text and the description of the pictur
 # %% [markdown]
 # At the left end, with one block, shells are as bad as independent frequencies: a lone shell has one random length.
 # {verdict}`couplings/extra-shells/worst-of-one-block` The frame is still a block at right angles, and as good as long with short. Then the
-# picture turns over. What works within blocks stays where it is, since more independent blocks divide *everybody's* error by the same
-# number. What works across blocks gains with every block: from four blocks on, shells are ahead of long with short. The frame does not wait
+# picture turns over. A coupling within blocks saves a fixed share, because every further independent block helps all of them equally.
+# A coupling across blocks gains with every block: from four blocks on, shells are ahead of long with short. The frame does not wait
 # for blocks: with 32 frequencies it leaves 0.07, for which shells need more than a thousand. Sobol' points begin no better than shells, and
 # win at the right end.
 #

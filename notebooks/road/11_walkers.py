@@ -72,7 +72,7 @@ if club.name and (n_walks, node) == (16, 0):  # the club
     assert places == [6, 12]
 
 # %% [markdown]
-# On the right are fractions of walkers, as nobody can send them. After the first hop *systematic* walkers match the expected numbers
+# On the right are the expected counts, which are fractions. After the first hop *systematic* walkers match the expected numbers
 # exactly: the node has sixteen neighbours, and one stands at each. After the second hop they no longer can, yet on average they are nearer
 # than independent ones. Now measure the error of the kernel against the number of walkers.
 

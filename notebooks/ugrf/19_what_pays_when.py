@@ -2,9 +2,8 @@
 # # What pays when, for a few nodes of a large graph?
 #
 # * **Walks are local, and products with a whole graph are not.** The features of a hundred nodes take about as long in
-#   a graph of ten thousand nodes as in one of a million. At long range they give the block of the hubs some thirty times
-#   faster than the best rival does, and yet the rival is the one to take: its error off the diagonal is 0.08 where
-#   theirs is 0.55.
+#   a graph of ten thousand nodes as in one of a million. At long range they are some thirty times faster for the block of
+#   the hubs than the best rival, but too inaccurate off the diagonal: 0.55, where it has 0.08. Take the rival.
 # * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short
 #   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
 #   graph, from hubs at the third hop, while those of walks stay sparse.

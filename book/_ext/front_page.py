@@ -110,8 +110,9 @@ def plot(left):
     parts.append(
         f'<text x="{middle}" y="{HEIGHT - 4}" text-anchor="middle" fill="currentColor">distance between two points</text>'
     )
+    parts.append(f'<text x="{LEFT}" y="13" fill="currentColor">error, as a share of that with independent frequencies</text>')
     shown = {"iid": np.ones(len(DISTANCES)), **left}
-    names = {"iid": "independent", "orthogonal": "at right angles", "tight": "tight frame"}
+    names = {"iid": "independent (iid)", "orthogonal": "orthogonal", "tight": "tight frame (tight)"}
     for i, (name, ratios) in enumerate(shown.items()):
         path = " ".join(f"{across(z):.1f},{down(r):.1f}" for z, r in zip(DISTANCES, ratios, strict=True))
         colour = plotting.COLOURS[name]

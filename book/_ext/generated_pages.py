@@ -60,10 +60,10 @@ def data_set(s):
 
 def environment():
     """Where and when the committed outputs were made, and what the lock pins."""
-    runs = ["| notebook | run |", "|---|---|"]
     paths = sorted(results_folder("paper").glob("*/*.json"))
     ledgers = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    runs += [run_row(ledger["notebook"], ledger["provenance"]) for ledger in ledgers]
+    rows = [run_row(ledger["notebook"], ledger["provenance"]) for ledger in ledgers]
+    runs = [machines([ledger["provenance"] for ledger in ledgers]), "", dropdown("[Page by page]{.title}", "\n".join(["| notebook | run |", "|---|---|", *rows]))]
     pins = {}
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M):
@@ -81,6 +81,19 @@ def environment():
         "|---|---|",
         *(f"| {name} | {' or '.join(pins[name])} |" for name in SHOWN_PINS),
     ])
+
+
+def machines(provenances):
+    """What ran how many pages, when, and for how long."""
+    by_machine = {}
+    for p in provenances:
+        where = f"{p['device']['platform']}, {p['device']['cores']} cores, {p['device']['cpu']}; Python {p['versions']['python']}, JAX {p['versions']['jax']}"
+        by_machine.setdefault(where, []).append(p)
+    lines = [
+        f"| {plain(where)} | {len(of)} | {min(p['date'] for p in of)[:10]} to {max(p['date'] for p in of)[:10]} | {sum(p['seconds'] for p in of) / 3600:.1f} |"
+        for where, of in by_machine.items()
+    ]
+    return "\n".join(["| machine | pages | run from | hours |", "|---|---:|---|---:|", *lines])
 
 
 def run_row(notebook, p):

@@ -50,7 +50,11 @@ def glance():
     have = f"{things - open_ones} of the" if open_ones else "All"
     said = f"{have} {things} figures, tables and numbered statements of the papers have one."
     if not any(not row.entry.extra and Verdict.NOT_REPRODUCED in row.verdicts for row in evidence.scorecard("paper")):
-        said += " None is *not reproduced*; {ref}`why, and which printed numbers are far from ours <disagreements>`."
+        _, n, n_far = far_off()
+        said += (
+            f" {n_far} of {n} printed numbers differ from ours by more than a factor of two. Each depends on a setting that the paper does not "
+            "give, so that none is called *not reproduced*: {ref}`which they are <disagreements>`."
+        )
     lines = [said, "", "| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
         chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
@@ -166,8 +170,8 @@ def disagreements():
     return "\n\n".join(parts)
 
 
-def why_none():
-    """The printed numbers from which ours are far, and the settings on which those hang."""
+def far_off():
+    """Where printed numbers are far from ours, on what they depend, and how many there are, compared and far."""
     lines, n, n_far = [], 0, 0
     for row in evidence.scorecard("paper"):
         pairs = [] if row.entry.extra or not row.notebook else printed_pairs(row)[0]
@@ -180,8 +184,14 @@ def why_none():
             place = section_link(row, f"{TITLES[row.entry.paper]}, {row.entry.place.partition(', ')[0]}")
             spread = f"{far[0]:.2g} of it" if len(far) == 1 else f"{far[0]:.2g} to {far[-1]:.2g} of them"
             lines.append(f"- {place}: {len(far)} of {len(pairs)} numbers, ours {spread}. Not printed: {'; '.join(sorted(settings))}.")
+    return lines, n, n_far
+
+
+def why_none():
+    """Why nothing is "not reproduced", and what a sceptic wants to look at."""
+    lines, n, n_far = far_off()
     said = (
-        f"None, because each of the {n_far} printed numbers (of {n}) from which ours are further away than a factor of two hangs on a "
+        f"None, because each of the {n_far} printed numbers (of {n}) from which ours are further away than a factor of two depends on a "
         "setting that the paper does not print. We cannot tell whether ours or theirs is the better choice, and say so in place of a verdict. "
         "A sceptic will want to look at them first:"
     )

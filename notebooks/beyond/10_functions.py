@@ -103,8 +103,10 @@ with plt.rc_context({"savefig.dpi": 110}):  # eleven maps weigh as much as four 
         ["what they say", *map(str, range(1, 11))],
         slider="function",
         caption="Ours. Speeds on the highways of San Jose: at sixty sensors, and ten "
-        "functions of the posterior, which agree where sensors are and differ elsewhere.",
-        alt="Eleven maps of a ring of highways. On the first sixty dots are coloured by "
+        "functions of the posterior, which agree where sensors are and differ "
+        "elsewhere.",
+        alt="Eleven maps of a ring of highways. On the first sixty dots are coloured "
+        "by "
         "speed. On the others whole roads are, alike near the dots and different away "
         "from them.",
     )
@@ -214,10 +216,13 @@ plotting.show_panels(
     SIZES["widths"], roots, lines=list(COUPLED), log="xy",
     panels=[f"{what}, {w:g} apart" for w in APART for what in ("prior", "posterior")],
     x_label="frequencies", y_label="error of the covariance",
-    caption="Ours. Relative error of the covariance of functions with given frequencies, "
-    "root mean square over draws; points 1, 2 and 4 lengthscales apart, six dimensions. "
+    caption="Ours. Relative error of the covariance of functions with given "
+    "frequencies, "
+    "root mean square over draws; points 1, 2 and 4 lengthscales apart, six "
+    "dimensions. "
     "Bands: one standard error, from eight groups of draws.",
-    alt="Six panels of falling lines. For the prior, at distance 1, tight frames lie far "
+    alt="Six panels of falling lines. For the prior, at distance 1, tight frames lie "
+    "far "
     "below independent frequencies, at 2 below, at 4 hardly. For the posterior all "
     "lines nearly coincide.",
 )  # fmt: skip
@@ -293,15 +298,22 @@ for ax, values, name in zip(axes.flat, maps[0], names, strict=True):
 plotting.show(
     fig,
     caption=f"Ours. A corner of a city of {SIZES['side']} x {SIZES['side']} crossings, "
-    f"{SIZES['seen']:,} of them observed: the signal, two functions that observations allow, "
+    f"{SIZES['seen']:,} of them observed: the signal, two functions that observations "
+    "allow, "
     "and the standard deviation of 64. White is zero; 2 % are beyond the scale.",
-    alt="Four maps of a square. The signal and two functions are patchworks of the same grain "
-    "that agree in places. The doubt is even, with pale spots where crossings are observed.",
+    alt="Four maps of a square. The signal and two functions are patchworks of the "
+    "same grain "
+    "that agree in places. The doubt is even, with pale spots where crossings are "
+    "observed.",
 )
 plotting.table(
-    [[np.mean([one["wall"] for one in costs]), max(one["peak"] for one in costs) / 1e9]],
+    [[
+        np.mean([one["wall"] for one in costs]),
+        max(one["peak"] for one in costs) / 1e9,
+    ]],
     rows=[f"{SIZES['side'] ** 2:,}"], columns=["seconds", "GB"], corner="nodes",
-    caption="Ours. Walks, and 64 functions at all nodes: wall time, mean over cities, and "
+    caption="Ours. Walks, and 64 functions at all nodes: wall time, mean over cities, "
+    "and "
     "the peak memory of the whole process.",
 )  # fmt: skip
 shares = np.array(shares)

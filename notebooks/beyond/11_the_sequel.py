@@ -363,7 +363,7 @@ prior_place = np.array([
 ])
 
 # %% tags=["hide-input"]
-LINES = {"random": "iid", "breadth first": "second", "adjacency": "first",
+LINES = {"random": "uniform", "breadth first": "second", "adjacency": "first",
          "adjacency, equal": "third", "normalised, equal": "fourth"}  # fmt: skip
 shown = np.arange(9, LOOKS, 10)
 plotting.show_panels(

@@ -95,7 +95,8 @@ prior = gpx.gps.Prior(
 
 
 def after(prior, X, y, n, deviation):
-    """GPJax's posterior given the first n rows: the others have too much noise to count."""
+    """GPJax's posterior given the first n rows: the others have too much noise to "
+    "count."""
     seen = jnp.arange(len(y)) < n
     z = jnp.where(seen, (y - y.mean(where=seen)) / y.std(where=seen), 0.0)
     noise = gpx.likelihoods.Gaussian(obs_stddev=jnp.where(seen, deviation, 1e6))
@@ -126,16 +127,17 @@ def next_look(key, X, y, n, way):
 
 def regret(way, repeat):
     """How far the best so far is from the optimum, after each look."""
-    key, n_looks = ledger.key("search", repeat), SIZES["looks"]
-    X = jax.random.uniform(key, (n_looks, 6))
+    of_first, of_looks = jax.random.split(ledger.key("search", repeat))
+    n_looks = SIZES["looks"]
+    X = jax.random.uniform(of_first, (n_looks, 6))
     y = hartmann(X)
     for n in range(10, n_looks if way != "random" else 10):
-        x = next_look(jax.random.fold_in(key, n), X, y, n, way)
+        x = next_look(jax.random.fold_in(of_looks, n), X, y, n, way)
         X, y = X.at[n].set(x), y.at[n].set(hartmann(x[None])[0])
     return BEST - np.maximum.accumulate(y)
 
 
-WAYS = {"random": "iid", "exact": "exact", "candidates": "first", "climb": "tight"}
+WAYS = {"random": "uniform", "exact": "exact", "candidates": "first", "climb": "third"}
 searches = {
     way: np.array([
         regret(way, i)
@@ -154,7 +156,8 @@ plotting.show_panels(
     "optimum, by random looks, by exact draws at candidates, and by drawn "
     f"functions, at candidates or climbed. Means over {n_exact} searches; bands: one "
     "standard error.",
-    alt="Four falling curves. Random looks stay above one. Exact draws and functions at "
+    alt="Four falling curves. Random looks stay above one. Exact draws and functions "
+    "at "
     "candidates fall together; functions that are climbed end lowest.",
 )  # fmt: skip
 last = {way: one[:, -1] for way, one in searches.items()}
@@ -204,11 +207,11 @@ def next_sensor(key, order, y, n):
 def looks(monday, sign, repeat):
     """Miles per hour from the fastest (or slowest) after each look, in three ways."""
     speed = sign * traffic.speeds[1 + monday]
-    key = ledger.key("sensors", monday, repeat)
-    at_random = jax.random.permutation(key, 325)[:45]
+    of_first, of_looks = jax.random.split(ledger.key("sensors", monday, repeat))
+    at_random = jax.random.permutation(of_first, 325)[:45]
     order, y = at_random, jnp.asarray(speed)[at_random]
     for n in range(5, 45):
-        found = next_sensor(jax.random.fold_in(key, n), order, y, n)
+        found = next_sensor(jax.random.fold_in(of_looks, n), order, y, n)
         order, y = order.at[n].set(found), y.at[n].set(speed[found])
     by_memory = np.argsort(-sign * first)[:45]
     each = (speed[np.asarray(x)] for x in (at_random, order, by_memory))
@@ -226,14 +229,18 @@ mondays = np.array([
 # %% tags=["hide-input"]
 plotting.show_panels(
     np.arange(5, 46), mondays[..., 4:], panels=["the fastest", "the slowest"],
-    lines={"random": "iid", "drawn functions": "tight", "memory": "exact"},
+    lines={"random": "uniform", "drawn functions": "third", "memory": "exact"},
     log="",
     x_label="sensors looked at", y_label="mph from it",
-    caption="Ours. San Jose on Mondays, from the fifth look: how far the best sensor so far is from the "
+    caption="Ours. San Jose on Mondays, from the fifth look: how far the best sensor "
+    "so far is from the "
     "fastest and from the slowest, by random looks, by functions of the posterior, and "
-    "in the order of the first Monday. Means over 25 Mondays; bands: one standard error.",
-    alt="Two panels. For the fastest sensor random looks and drawn functions fall together. "
-    "For the slowest drawn functions fall below random looks. Memory is lowest in both.",
+    "in the order of the first Monday. Means over 25 Mondays; bands: one standard "
+    "error.",
+    alt="Two panels. For the fastest sensor random looks and drawn functions fall "
+    "together. "
+    "For the slowest drawn functions fall below random looks. Memory is lowest in "
+    "both.",
 )  # fmt: skip
 (fast_random, fast, _), (slow_random, slow, _) = np.moveaxis(mondays[..., -1], 0, -1)
 memory = mondays[:, :, 2, -1].mean(axis=0)

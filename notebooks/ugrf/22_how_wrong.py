@@ -88,9 +88,11 @@ plotting.show(
     drawn(relative["iid"], limits=(4, 9), title="independent walkers"),
     drawn(relative["systematic"], limits=(0.8, 1.8), title="systematic walkers"),
     caption="Ours. Relative error of each node's row of the estimated kernel on the "
-    "highways of San Jose, 16 walks per node: independent walkers, and systematic ones, "
+    "highways of San Jose, 16 walks per node: independent walkers, and systematic "
+    "ones, "
     "whose scale ends at a fifth of the other's.",
-    alt="Two maps of a ring of highways. Both are darker where roads meet and paler along "
+    alt="Two maps of a ring of highways. Both are darker where roads meet and paler "
+    "along "
     "simple stretches; the scale of the second is a fifth of that of the first.",
 )
 degree = graph.neighbour_counts
@@ -147,10 +149,12 @@ by_group = np.stack([of_groups(*found[c]) for c in COUPLINGS], axis=1)
 plotting.show_panels(
     EDGES[:-1], 100 * by_group, lines=list(COUPLINGS), log="xy",
     x_label="neighbours of a node, at least", y_label="% of a row",
-    caption=f"Ours. Relative error of rows of the estimated kernel on {g.n_nodes:,} nodes, "
+    caption=f"Ours. Relative error of rows of the estimated kernel on {g.n_nodes:,} "
+    "nodes, "
     "16 walks per node, by the number of neighbours (of the last group 128 and more). "
     "Bands: one standard error over repeats.",
-    alt="Two rising lines on log-log axes. That of systematic walkers is half as high for "
+    alt="Two rising lines on log-log axes. That of systematic walkers is half as high "
+    "for "
     "nodes with few neighbours, and meets that of independent ones at the right.",
 )  # fmt: skip
 whole = np.stack([found[c][0].sum(axis=1) for c in COUPLINGS], axis=1)

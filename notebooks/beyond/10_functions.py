@@ -118,8 +118,9 @@ assert apart[traffic.sensors[some]].mean() < apart.mean() / 1.2
 # ## Are they the functions of GPJax?
 #
 # Draw frequencies many times, few of them, 16 for a kernel of points. Then their
-# mean, and the mean of their products, should be GPJax's to within errors, since nothing is biased. Here at six
-# points or nodes, given six observations, on three kernels.
+# mean, and the mean of their products, should be GPJax's to within errors, since
+# nothing is biased. Here at six points or nodes, given six observations, on three
+# kernels.
 
 # %%
 POINTS = ledger.rng("points").normal(size=(12, 2))
@@ -168,7 +169,7 @@ ledger.decide({
 #
 # The covariance of paths with *given* frequencies has a closed form, so that its distance
 # from the exact one needs no paths. Take 60 points at random in a cube of six dimensions,
-# a mean square distance of 1, 2 and 4 lengthscales apart, and the functions
+# a root mean square distance of 1, 2 and 4 lengthscales apart, and the functions
 # of the prior there; then, at the same points, those of the posterior given 40 more with
 # little noise.
 

@@ -260,7 +260,8 @@ ledger.decide({
 # A jam has a place: slow sensors have slow neighbours, and functions that are low there
 # are drawn again and again. Free flow has none. Two fifths of the sensors are within
 # 10 mph of the fastest, and which of them is ahead by a little is a matter of its own
-# part, of which neighbours know nothing. There functions are no better than random looks.
+# part, of which neighbours know nothing. There functions were no better than random looks,
+# though by our rule, of half a mile per hour, the claim stays open.
 #
 # And both are poor beside memory. Sensors that were fastest on the first Monday, a public
 # holiday, are fast on others: a sensor's own past says more about it than its

@@ -75,9 +75,6 @@ WORDS_FOR = {
     "trigonometric": {"cosines of random phase"},
     "positive": {"positive features", "RLF"},
     "diffusion": {"estimated kernel, same start", "estimated", ""},
-    "gaussian": {"Gaussian"},
-    "sparse": {"sparse"},
-    "anchors": {"anchors"},
 }
 ROLES = {"exact", "uniform", "fault", "paper", "first", "second", "third", "fourth"}  # of no mechanism
 

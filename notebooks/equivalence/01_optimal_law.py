@@ -183,8 +183,8 @@ plotting.show(
     caption="Ours. Mean variance of one frequency over the least, closed forms. The "
     "fitted laws are GERF's, SDERF's and centred SDERF's, of positive features.",
     alt="Dots in a row for each table and kernel. Plain cosines stand beside the line "
-    "of the optimal law in every row, within a factor of two. Plain positive features lie "
-    "from 4 to 124,000 times to the right of it, and the three fitted laws, within "
+    "of the optimal law in every row, within a factor of two. Plain positive features "
+    "lie from 4 to 124,000 times to the right of it, and the three fitted laws, within "
     "a factor of four of each other, in between or beside the cosines.",
 )
 plotting.table(

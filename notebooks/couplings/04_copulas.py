@@ -289,9 +289,10 @@ ledger.decide({
 # %% tags=["hide-input"]
 errors = np.array([expected[case] for case in cases])
 budget = [1 - learned[case].correlation.mean(axis=0).sum() for case in cases]
+over, rows = errors / errors[:, :1], [f"{name}, {kind}" for name, kind in cases]
 plotting.table(
-    100 * np.column_stack([errors / errors[:, :1], budget]),
-    rows=[f"{name}, {kind}" for name, kind in cases],
+    100 * np.column_stack([over, budget]),
+    rows=rows,
     columns=(*LAWS, "budget"),
     corner="data set, features",
     unit="percent",
@@ -299,22 +300,26 @@ plotting.table(
     "points over that with independent norms, in closed form; and how much of the "
     "budget of negative correlation the learned copula spends.",
 )
-
-
-def matrix(kind):
-    ax = Figure(figsize=plotting.PANEL).subplots()
-    shown = np.where(np.eye(13) == 1, np.nan, learned["boston", kind].correlation)
-    image = ax.pcolormesh(shown, cmap="PuOr", vmin=-0.5, vmax=0.5)
-    ax.set(aspect="equal", xticks=[], yticks=[], title=kind)
-    ax.figure.colorbar(image, ax=ax)
-    return ax.figure
-
-
+columns = ("orthogonal_pnc", "learned", "orthogonal_copula")
+found = learned["boston", "RFF"].correlation[~np.eye(13, dtype=bool)]
 plotting.show(
-    *[matrix(kind) for kind in on_boston if "no" not in kind],
-    caption="Ours. Learned correlations of the 13 norms, Boston.",
-    alt="Checkered squares without a pattern, of both signs; stronger for RLFs.",
+    plotting.bars(
+        over[:, 2:],
+        rows=rows,
+        columns=dict(zip(("PNC", "learned", "simplex copula"), columns, strict=True)),
+        x_label="error over that with independent norms",
+    ),
+    caption="Ours. What learning buys: the learned copula has the error of PNC, and "
+    "nowhere less than the simplex copula, whose correlations are all equal and need "
+    f"no learning. Those learned on Boston, RFF, lie between {found.min():.1f} and "
+    f"{found.max():.1f}.",
+    alt="Three dots in each of seven rows, all below 1, at 0.81 to 0.97 but for RLFs "
+    "without opposites, where they are nearly 1. In each row the three nearly coincide; "
+    "the simplex copula is leftmost.",
 )
+if profile == "paper":  # what is said of the figure
+    assert np.ptp(over[:, 2:], axis=1).max() < 0.02
+    assert np.all(over[:, 4] < over[:, 2:4].T)
 
 # %% tags=["hide-input"]
 plain = [i for i, c in enumerate(cases) if "no" not in c[1]]

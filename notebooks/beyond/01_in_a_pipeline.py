@@ -148,24 +148,28 @@ exact = np.array(exact)
 # %% tags=["hide-input"]
 WAYS = list(ways(4, 2, 1.0, 0))
 CASES = [f"{name}, {n}" for name in SETS for n in COLUMNS]
-LINES = dict(zip(WAYS, ("trigonometric", "iid", "optimised", "nystroem"), strict=True))
-figures = []
-for p, name in enumerate(SETS):
-    figures += plotting.panels(
-        np.array(COLUMNS), errors[:, p : p + 1], panels=[name], lines=LINES,
-        x_label="columns", y_label="mean squared error",
-    )  # fmt: skip
-plotting.show(
-    *figures,
-    caption="Ours. Error of the kernel between 500 test points. Every panel has its "
-    "own scale.",
-    alt="Three panels of falling lines. RBFSampler's is highest, pairs of independent "
-    "frequencies lie below it, the chosen coupling's far below these in 4 and in 27 "
-    "dimensions, and in 784 on them but for the most columns; Nystroem's is lowest by "
-    "far.",
+names = ("RBFSampler", "chosen coupling", "Nystroem")
+ratios = losses.mean(axis=0) / exact.mean(axis=1)[:, None, None]  # sets, ways, columns
+if profile == "paper":
+    assert ratios[0].max() < 1.03
+    assert np.all(abs(ratios[:, 2] / ratios[:, 0] - 1) < 0.06)
+    assert np.all(abs(ratios[:, 1] / ratios[:, 2] - 1) < 0.04)
+plotting.show_panels(
+    COLUMNS, 100 * losses[:, 1:, [0, 2, 3]],
+    lines=dict(zip(names, ("trigonometric", "optimised", "nystroem"), strict=True)),
+    levels={"exact kernel": 100 * exact[1:].mean(axis=1)},
+    panels=["nursery, 27 dimensions", "digits, 784 dimensions"],
+    x_label="columns", y_label="test error, % of the mean's",
+    caption="Ours. Squared test error of a ridge regression, in per cent of that of "
+    "predicting the mean. Pairs of independent frequencies, not drawn, come within 4 % "
+    "of the chosen coupling's; on power, the third table, all come within 3 % of the "
+    "exact kernel.",
+    alt="Two log-log charts of three falling lines above a level. RBFSampler's and the "
+    "chosen coupling's lie almost on each other; Nystroem's lies below both, and with "
+    "1024 columns comes nearest to the level, which is the exact kernel's.",
 )  # fmt: skip
 
-# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The same in numbers", "code_prompt_hide": "The same in numbers"}
+# %% tags=["hide-cell"] mystnb={"code_prompt_show": "The error of the kernel", "code_prompt_hide": "The error of the kernel"}
 over = (errors[:, :, :1] / errors[:, :, 1:]).mean(axis=0)
 plotting.table(
     np.moveaxis(over, 1, 2).reshape(len(CASES), -1),

@@ -103,6 +103,25 @@ document.addEventListener("DOMContentLoaded", () => {
     show();
   }
 });
+// How many frequencies: three sliders over answers that the page of the guide holds.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const block of document.querySelectorAll(".how-many")) {
+    const { asked, answers } = JSON.parse(block.dataset.answers), output = block.querySelector("output");
+    const sliders = [...block.querySelectorAll("input")], number = value => value.toLocaleString("en");
+    const show = () => {
+      const [i, j, k] = sliders.map(slider => +slider.value), [m, independent, name] = answers[i][j][k];
+      const [d, distance, error] = sliders.map((slider, which) => asked[which][+slider.value]);
+      [d, `${distance} lengthscales`, error].forEach((said, which) => sliders[which].setAttribute("aria-valuetext", said));
+      output.textContent = `In ${d} dimensions, at distance ${distance}, an error of ${error} takes ${number(m)} frequencies (${name}), `
+        + `which are ${number(2 * m)} columns; independent ones, ${number(independent)}.`;
+    };
+    for (const slider of sliders) {
+      slider.disabled = false;
+      slider.addEventListener("input", show);
+    }
+    show();
+  }
+});
 // All code of a page that is folded has one switch below the title, in place of a bar for each cell.
 addEventListener("DOMContentLoaded", () => {
   const folds = document.querySelectorAll("article details.hide.above-input"), title = document.querySelector("article h1");

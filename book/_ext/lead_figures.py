@@ -51,13 +51,13 @@ def chosen(name):
 
 
 def gallery():
-    """A card for each page that has a figure: its title, and its lead figure."""
+    """A card for each page that has a lead figure of its own: its title, and the figure."""
     parts = []
     for folder, title in {"road": "The main road", **TITLES, "beyond": "What no paper tried"}.items():
         parts += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ":class-container: gallery", ""]
         for path in sorted(ROOT.glob(f"notebooks/{folder}/[0-9][0-9]_*.ipynb")):
-            notebook = read(f"{folder}/{path.stem}")
-            if page := lead(notebook, **chosen(f"{folder}/{path.stem}")):
+            notebook, row = read(f"{folder}/{path.stem}"), chosen(f"{folder}/{path.stem}")
+            if "page" not in row and (page := lead(notebook, **row)):
                 name, head = path.stem, COVERS.sub("", "".join(notebook["cells"][0]["source"]).partition("\n")[0].lstrip("# "))
                 said = re.search(r'aria-label="[^"]*"', page)[0].replace("aria-label", "alt")
                 image = f'<img src="../_static/gallery/{folder}_{name}.svg" {said} loading="lazy" width="216" height="173">'
@@ -88,7 +88,8 @@ def draw(app, exception):
     folder.mkdir(parents=True, exist_ok=True)
     for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"):
         name = f"{path.parent.name}/{path.stem}"
-        if page := lead(read(name), **chosen(name)):
+        row = chosen(name)
+        if "page" not in row and (page := lead(read(name), **row)):
             (folder / f"{name.replace('/', '_')}.svg").write_text(together(page), encoding="utf-8")
 
 

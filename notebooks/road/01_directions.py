@@ -26,6 +26,27 @@ draws = {
     "simplex": couplings.simplex,
 }
 
+# %% [markdown]
+# In the plane, five sets of two frequencies, a colour for each set:
+
+# %% tags=["hide-input"]
+fig, axes = plt.subplots(1, 3, figsize=(5.2, 1.9), sharex=True, sharey=True)
+angles = {}
+for ax, (name, draw) in zip(axes, draws.items()):
+    pairs = draw(jax.random.key(2), 10, 2).reshape(5, 2, 2)
+    pairs /= jnp.linalg.norm(pairs, axis=-1, keepdims=True)  # directions alone
+    for i, pair in enumerate(pairs):
+        colour = plt.cm.viridis(i / 5)
+        ax.plot(*jnp.stack([pair[0], jnp.zeros(2), pair[1]]).T, color=colour)
+        ax.plot(*pair.T, "o", color=colour, markersize=5)
+    ax.set(title=name, aspect="equal")
+    ax.axis("off")
+    angles[name] = (pairs[:, 0] * pairs[:, 1]).sum(-1)
+plt.show()
+assert jnp.allclose(angles["orthogonal"], 0, atol=1e-5)
+assert jnp.allclose(angles["simplex"], -1, atol=1e-5)
+assert jnp.ptp(angles["independent"]) > 0.5
+
 # %%
 keys = jax.random.split(jax.random.key(0), n_repeats)
 v = jnp.linspace(0.01, 4, 100)  # the length of x + y

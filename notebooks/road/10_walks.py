@@ -61,8 +61,10 @@ if (n_walks, p_halt, node) == (64, 0.1, 0):
 # node it visits it leaves a number: a *load*, which makes up for how unlikely it was to come this way, times $f(k)$, where $k$ counts
 # its hops. What it has left on all nodes is the feature vector of node $i$.
 #
-# On average, the load after $k$ hops is the power $W^k$ of the matrix of weights. So the scalar product of two feature vectors is, on average,
-# $\sum_k (f * f)(k)\, W^k$: **any power series, by the choice of $f$.** The function $f$ is called the *modulation*, and the walks do
+# On average, the load after $k$ hops is the power $W^k$ of the matrix of weights. Where two walkers meet, one after $j$ hops and the other after
+# $l$, they have found a path of $j + l$ hops. So the scalar product of two feature vectors is, on average,
+# $\sum_k (f * f)(k)\, W^k$ with the *convolution* $(f * f)(k) = \sum_{j + l = k} f(j) f(l)$: **any power series, by the choice of $f$.** The
+# function $f$ is called the *modulation*, and the walks do
 # not depend on it. {verdict}`ugrf/thm-2.2/closed-forms`
 #
 # Right on average, for every entry? Here are three entries, many times over:

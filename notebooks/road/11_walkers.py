@@ -1,9 +1,10 @@
 # %% [markdown]
 # # What if walkers knew of each other?
 #
-# Sixteen walkers set out from one node of the club, and hop to a random neighbour. By chance many take the same door, and some doors
-# nobody takes. The estimate suffers for it: what many report is counted many times, and what nobody saw is missing. Let them share out the
-# doors among themselves, and go on sharing at every crossing. Each walker by itself still takes a random way.
+# Sixteen walkers set out from one node of the club, and hop to a random neighbour. By chance many choose the same one, and some neighbours
+# nobody visits. The estimate suffers for it: what many report is counted many times, and what nobody saw is missing. Let them share out the
+# neighbours among themselves, and go on sharing wherever some of them meet. Each walker by itself still takes a random way. Walkers that
+# share like this are called *systematic*.
 #
 # The picture shows how many walkers stand where after two hops, independent and sharing; and the number that one should expect.
 
@@ -126,21 +127,21 @@ if club.name and sizes[-1] == 128:  # what the text and the description say
     assert 1.5 < slope["systematic"] / slope["iid"] < 2.1
 
 # %% [markdown]
-# Read the picture sideways. Sixteen walkers that share their doors are about as good as 128 that do not, and from four walkers on the lead
+# Read the picture sideways. Sixteen walkers that share are about as good as 128 that do not, and from four walkers on the lead
 # grows with every doubling. {verdict}`couplings/extra-hops/grows` The paper couples how *long* walkers walk, which is the blue line: where
 # walks are long, you can hardly tell it from the grey one. {verdict}`couplings/extra-hops/lengths-little`
 #
 # ## Why
 #
-# A walk is a list of random choices: which door first, which next, when to stop. The first doors decide most of what is seen, and the
-# paper leaves them to chance. Independent walkers at a node with $b$ doors make an error of order $\sqrt{n}$ in how many take each;
-# walkers that share make one of at most 1.
+# A walk is a list of random choices: which edge first, which next, when to stop. The first edges decide most of what is seen, and the
+# paper leaves them to chance. Of $n$ independent walkers at a node with $b$ edges the number that take each is off by some $\sqrt{n / b}$;
+# that of walkers which share, by less than 1.
 #
 # It costs neither bias nor any optimisation, only some time.
 #
 # ## Two exercises
 #
-# **With a pen.** Sixteen walkers, four doors. What is the standard deviation of how many take the first door, independent and
+# **With a pen.** Sixteen walkers, four edges. What is the standard deviation of how many take the first edge, independent and
 # systematic? And with 18 walkers?
 #
 # :::{dropdown} Solution
@@ -152,8 +153,8 @@ if club.name and sizes[-1] == 128:  # what the text and the description say
 # share gain most, and why?
 #
 # :::{dropdown} What you should see
-# On the ring each node has two doors, and half of the choices are soon shared out: the gain is large. On the star only the one in the middle
-# has a choice at all, and its thirty-three doors are too many for few walkers: the gain sets in at 32.
+# On the ring each node has two edges, and half of the choices are soon shared out: the gain is large. On the star only the one in the middle
+# has a choice at all, and its thirty-three edges are too many for few walkers: the gain sets in at 32.
 #
 # ```python
 # club = nx.cycle_graph(34)  # and all cells again

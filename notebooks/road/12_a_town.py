@@ -120,7 +120,7 @@ if (side, share, lengthscale) == (24, 0.17, 2.5) and len(river) == side - 2:
     assert abs(wrong - 0.38) < 0.005 and many.mean() < wrong / 2
 
 # %% [markdown]
-# Sixteen walkers that share their doors come at least as near as sixty-four that do not. But look at the dashed line: that far the *exact* guess is
+# Sixteen walkers that share out the streets come at least as near as sixty-four that do not. But look at the dashed line: that far the *exact* guess is
 # from the truth. Once an estimate is much nearer to the exact guess than that, a better one changes little in the prediction. A better kernel
 # is one thing, a better answer is another, and only where the kernel is what limits the answer do they go together. It is where this course
 # began, in {doc}`lesson 2 <02_classification>`.

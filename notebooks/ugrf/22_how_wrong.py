@@ -179,10 +179,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# A walker that leaves a hub by one of $d$ doors carries $d$ times the weight of that door,
+# A walker that leaves a hub by one of $d$ edges carries $d$ times the weight of that edge,
 # so that the squared error grows as $d$ over the number of walkers, and the error about as
-# its root. Systematic walkers share the doors, and the first hop has no error while there are
-# as many of them as doors. Beyond, each door is still tried by one walker or none.
+# its root. Systematic walkers share out the edges, and the first hop has no error while there are
+# as many of them as edges. Beyond, each edge is still tried by one walker or none.
 #
 # **What to do.** Give hubs as many walks as they have neighbours, or take their first hop
 # exactly ({doc}`21_exact_hops`). And before you trust features of a graph that you have

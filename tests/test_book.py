@@ -3,6 +3,7 @@
 import html
 import importlib
 import json
+import math
 import os
 import posixpath
 import re
@@ -23,7 +24,7 @@ from companion import evidence
 from companion.evidence import Verdict
 from companion.evidence.standing import told
 from companion.evidence.verdicts import ERRATA
-from rfcore import couplings
+from rfcore import couplings, n_frequencies, theory
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -594,6 +595,26 @@ def test_the_lines_of_the_front_page_estimate_their_kernel(capsys):
     exec(compile(block, "index.md", "exec"), {})
     chosen, independent = map(float, capsys.readouterr().out.split())
     assert 0 < chosen < independent < 0.3
+
+
+@pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was moved")
+def test_the_guide_says_how_many_frequencies_an_error_takes(site):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        bare = browser.new_page(java_script_enabled=False)
+        bare.goto(site + GUIDE, wait_until="load")
+        sentence = bare.text_content(".how-many output")
+        tab = browser.new_page(viewport=DESKTOP)
+        tab.goto(site + GUIDE, wait_until="load")
+        assert tab.text_content(".how-many output") == sentence  # what the script says, and what is there without it
+        for slider, key in enumerate(("Home", "End", "Home")):
+            tab.locator(".how-many input").nth(slider).press(key)
+        said = tab.text_content(".how-many output")
+        browser.close()
+    m = n_frequencies(0.1, d=2, distance=3.0)
+    independent = math.ceil(theory.one_frequency_mse(3.0, "fourier") / 0.1**2)
+    assert said.startswith(f"In 2 dimensions, at distance 3, an error of 0.1 takes {m} frequencies (")
+    assert said.endswith(f"which are {2 * m} columns; independent ones, {independent}.")
 
 
 @pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was moved")

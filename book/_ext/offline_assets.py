@@ -25,6 +25,12 @@ def copy_assets(app, exception):
         shutil.copyfile(source, target / source.name)
 
 
+def without_formulas(app, pagename, templatename, context, doctree):
+    """A page without a formula need not load the 2 MB that set them; Sphinx asks for them where a page below has one."""
+    if doctree is not None and not app.env.get_domain("math").data["has_equations"].get(pagename):
+        context["script_files"][:] = [one for one in context["script_files"] if "MathJax" not in str(one) and "tex-svg" not in str(one)]
+
+
 # name: [width, height, [aliases], code, path or two paths]
 ICON = re.compile(r'"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\["[^"]*","[^"]*"\])\],?')
 # The same icons as letters of a font, whose compressed form fontTools cannot cut down without another package.
@@ -83,6 +89,7 @@ def trim_icons(static, classes):
 
 
 def setup(app):
+    app.connect("html-page-context", without_formulas, priority=600)  # after Sphinx has added the script
     app.connect("build-finished", copy_assets)
     app.connect("build-finished", trim, priority=950)  # after page_furniture.py has written
     return {"parallel_read_safe": True, "parallel_write_safe": True}

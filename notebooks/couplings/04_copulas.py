@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What does a learned copula of norms find? (Figure 5, Equation 34)
+# # What does a learned copula find? (Figure 5, Equation 34)
 #
 # * **Figure 5 holds.** A copula learned from noisy gradients gains what pairwise norm
 #   coupling (PNC) gains, and hardly more: on Boston, as the paper shows, and on two
@@ -313,9 +313,9 @@ plotting.show(
     "nowhere less than the simplex copula, whose correlations are all equal and need "
     f"no learning. Those learned on Boston, RFF, lie between {found.min():.1f} and "
     f"{found.max():.1f}.",
-    alt="Three dots in each of seven rows, all below 1, at 0.81 to 0.97 but for RLFs "
-    "without opposites, where they are nearly 1. In each row the three nearly coincide; "
-    "the simplex copula is leftmost.",
+    alt="Three dots in each of seven rows, all left of 1: from 81.5 to 96.2 per cent, "
+    "but for RLFs without opposites, where they are nearly at 1. In each row the three "
+    "nearly coincide; the simplex copula is leftmost.",
 )
 if profile == "paper":  # what is said of the figure
     assert np.ptp(over[:, 2:], axis=1).max() < 0.02

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # More variance, less error: norms for attention (Figure 7)
+# # More variance, less error: attention (Figure 7)
 #
 # * **Figure 7 holds, under both readings of its keys.** Norms coupled in pairs (PNC)
 #   lower every variance and every covariance, and move the error of attention by
@@ -265,8 +265,8 @@ plotting.show(
     "Equal norms (PM) bring the variance of independent frequencies and an error below "
     "that of orthogonal ones. Simplex is not in the paper. Standard errors are below "
     "0.01.",
-    alt="Two charts of dots in four rows. PNC lies at one in both. For keys of length 1 "
-    "IID and PM have the same variance, a quarter above one; the error of IID is a "
+    alt="Two charts of dots in four rows. PNC lies at one in both. For keys of length "
+    "1 IID and PM have the same variance, a quarter above one; the error of IID is a "
     "fifth above one, that of PM a sixth below; simplex is below one by a fifth in "
     "error and by two fifths in variance. For keys of length 2 all lie nearer to one, "
     "and PM has the least error.",

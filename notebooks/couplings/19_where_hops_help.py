@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Where do coupled hops help, and where not?
+# # Where do coupled hops help?
 #
 # * **For every kernel we tried whose variance is finite, and most of all for those that
 #   do not reach far.** 64 walkers do the work of nearly a thousand independent ones or
@@ -128,8 +128,8 @@ plotting.show_panels(
     caption="Ours. What 64 systematic walkers leave of the error of 64 independent "
     "ones: about a fifth for kernels that do not reach far (diffusion, 2-step walk), "
     "and more for the others, most where walkers halt soon.",
-    alt="Two charts of what is left of the error against the chance to halt, four lines "
-    "each. All lie far below 1. The diffusion kernel and the 2-step walk lie "
+    alt="Two charts of what is left of the error against the chance to halt, four "
+    "lines each. All lie far below 1. The diffusion kernel and the 2-step walk lie "
     "lowest; the 2-regularised Laplacian and the damped modulation lie above them.",
 )
 plotting.table(

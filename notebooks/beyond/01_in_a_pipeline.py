@@ -1,5 +1,5 @@
 # %% [markdown]
-# # In a scikit-learn pipeline: which columns should a linear model get?
+# # In a scikit-learn pipeline
 #
 # * **A better kernel is not a better prediction.** Pairs of sine and cosine with a
 #   chosen coupling have about half of RBFSampler's squared error of the kernel or less

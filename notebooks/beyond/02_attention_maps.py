@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which estimate of attention has the least error?
+# # The best estimate of attention
 #
 # * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, 32 keys
 #   taken exactly and 64 centred features for all the others have an error of 0.25 of

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which coupling for kernels with heavy tails?
+# # Couplings for heavy tails
 #
 # * **For Laplace's kernel couple the norms; angles alone do little.** On three UCI
 #   tables orthogonal directions leave 92 to 94 % of the error of independent

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # On many machines: what travels, and what does not?
+# # What travels between many machines?
 #
 # * **Walks take any executor, and the key alone decides the features.** On the workers of
 #   a Dask cluster they are the same to the bit as on the threads of one process.

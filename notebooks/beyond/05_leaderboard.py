@@ -1,5 +1,5 @@
 # %% [markdown]
-# # A leaderboard: couplings times maps, and pairs that no paper tried
+# # A leaderboard of couplings and maps
 #
 # * **On tables a pair that no paper tried leads**: SDERF (symmetric dense exponential
 #   features), centred or not, with Sobol' points has 0.16 and 0.25 times the error of

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Can a model learn with features, and write with them?
+# # Learning and writing with features
 #
 # * **A small model learns an easy task as well.** With 64 features per head in place of
 #   exact attention a transformer of flax learns to look answers up among eight pairs, in

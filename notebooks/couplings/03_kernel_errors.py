@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Are kernels of real data estimated better? (Table 1)
+# # Kernels of real data (Table 1)
 #
 # * **The order holds.** On all six sets, for both kinds of features, norms coupled in
 #   pairs (PNC) give smaller errors than orthogonal frequencies with independent norms,

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How close is pairwise norm coupling to the best?
+# # How close to the best?
 #
 # * **Close, by an estimate that is not proven.** With four norms the error of pairwise
 #   norm coupling (PNC) is at most 5 % above our estimate of the best of all couplings

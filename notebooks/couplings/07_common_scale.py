@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Why does a better kernel leave the posterior where it was? (Figure 6)
+# # Why does the posterior stay put? (Figure 6)
 #
 # * **On one split of power the kernel gets better and little else does.** Coupled norms
 #   (PNC) lower the error of the kernel at every number of frequencies; the divergences

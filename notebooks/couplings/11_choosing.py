@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which coupling to take, and its check
+# # Which coupling to take?
 #
 # * **Take tight frames, and in few dimensions Sobol' points**: of seven couplings one
 #   of these two has the least error over three distances, to within 1 % at 61 of the 63

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Walkers that know of each other: how many do they save?
+# # Walkers that know of each other
 #
 # * **Coupling hops gains far more than coupling lengths.** No coupling of lengths that
 #   we tried takes a tenth off the error of long walks. Hops chosen together leave less

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Length, first hop, second hop: where does a walk's error come from?
+# # Where a walk's error comes from
 #
 # * **From the first hop.** For long walks it makes up 96 to 97 % of the variance for
 #   the diffusion kernel and two thirds or more for the 2-regularised Laplacian. The

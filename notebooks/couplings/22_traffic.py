@@ -1,5 +1,5 @@
 # %% [markdown]
-# # A Gaussian process on the roads of San Jose (Figure 11)
+# # The roads of San Jose (Figure 11)
 #
 # * **The kernel and the posterior gain over independent walks, as claimed.** The mean
 #   divergence falls by 17 to 37 %, and in the median by 5 % or more in every setting.

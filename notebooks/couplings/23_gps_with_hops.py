@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Do coupled hops make better Gaussian processes?
+# # Gaussian processes with coupled hops
 #
 # * **Yes: the whole gain carries over to the posterior.** Sixteen walkers with
 #   systematic hops and stratified lengths come as close to the exact posterior as more

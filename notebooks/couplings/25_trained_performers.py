@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Do norms matter in a trained Performer? (Table 2)
+# # Norms in a trained Performer (Table 2)
 #
 # * **The printed gain is 1.9 of its own standard errors.** Norms all equal within a
 #   block (positive monotone, PM) are ahead of plain orthogonal frequencies on ImageNet

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Is one feature as good as another? (Corollaries 1 and 2)
+# # Is one feature like another? (Corollaries 1 and 2)
 #
 # * **If both points follow one law, yes**: under its own optimal law every feature has
 #   the same least variance. Positive features, cosines and the columns of any factor of

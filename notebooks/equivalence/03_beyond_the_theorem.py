@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Beyond the theorem: draws made together
+# # Draws made together
 #
 # * **Draws made together go below "the lowest possible" error**: a sine with a cosine,
 #   orthogonal and simplex frequencies, strata of the data.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Where features differ: two sets of points
+# # Two sets of points
 #
 # * **For two sets the feature matters.** For a single pair of points positive features
 #   can be without any variance, but cosines of random phase cannot.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How much of the gain is the mean?
+# # How much is the mean?
 #
 # * **Of the variance, nearly all of it.** Subtract the means from the points, put them
 #   back exactly, and plain GERF gains nine tenths or more of what SDERF gains over it. At

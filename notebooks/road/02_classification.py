@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Is a better kernel a better classifier?
+# # A better kernel, a better classifier?
 #
 # A smaller error of the kernel is a means, not an end. So put the kernel to work. A new point asks all the old ones for their vote. Near
 # points count more, and how much more is what the kernel says. Whoever collects more votes wins: that is all of *kernel regression*.

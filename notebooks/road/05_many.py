@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What if there are many more frequencies than dimensions?
+# # More frequencies than dimensions
 #
 # The papers draw as many frequencies as there are dimensions, $m = d$. You will draw thousands. At most $d$ vectors can stand at right
 # angles to each other, so they come in *blocks* of $d$, each turned on its own, and one block knows nothing of the next. Can blocks make

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Can the map be better, not only the draw?
+# # Can the map be better?
 #
 # Couplings work on how frequencies go together. The other half of the error is how much *one* frequency by itself makes the estimate jump,
 # and that is a matter of the feature map: the function that turns a frequency and a point into a number. Many functions give the same

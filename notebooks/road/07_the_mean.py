@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What if the points are not around the origin?
+# # Points far from the origin
 #
 # The last lesson ended with a triumph: features fitted to the points save a factor of $e^{10}$ on photographs. What do they know about
 # photographs? Before you admire a clever method, look for a stupid one that does the same.

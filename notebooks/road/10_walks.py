@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What is a random feature of a node?
+# # Features of a node
 #
 # Everything so far was about vectors. Now let the points be the nodes of a graph: people in a club, crossings of roads, faces of a surface.
 # How alike are two nodes? As alike as there are short paths between them. A *kernel* on a graph weighs all paths from one node to

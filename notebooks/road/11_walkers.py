@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What if walkers knew of each other?
+# # What if walkers shared their work?
 #
 # Sixteen walkers set out from one node of the club, and hop to a random neighbour. By chance many choose the same one, and some neighbours
 # nobody visits. The estimate suffers for it: what many report is counted many times, and what nobody saw is missing. Let them share out the

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What is it all for? A map from a few sensors
+# # A map from a few sensors
 #
 # A town has a street grid, some closed streets, and a river with two bridges. At one crossing in six a sensor counts the traffic. What goes
 # on at the others, and how sure can one be? Two crossings that face each other across the river are near as the crow flies, and far

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How long is the sum of two frequencies? (Figure 5, Theorem 4.3, Lemmas 4.1 and 4.2)
+# # Sums of two frequencies (Figure 5, Theorem 4.3, Lemmas 4.1 and 4.2)
 #
 # * **Coupling cuts off the long sums.** Any length beyond the upper quartile of
 #   independent frequencies is exceeded less often by orthogonal ones, and least often

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Does a better kernel estimate classify better? (Figure 8)
+# # Does a better kernel classify better? (Figure 8)
 #
 # * **On average over eight tables, yes**: simplex beats orthogonal, and orthogonal
 #   beats independent, at every number of features up to $10 d$, and on no table is

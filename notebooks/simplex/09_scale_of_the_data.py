@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How sharp a kernel can few features afford? (Figure 10)
+# # How sharp a kernel? (Figure 10)
 #
 # * **A blunter one than is best for the kernel itself**: on every set the exact kernel
 #   is most accurate at a larger scale of the data than the one that the paper uses.

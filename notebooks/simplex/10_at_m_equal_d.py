@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Simplex or simplex+, and what does the split decide? (Table 2)
+# # What does the split decide? (Table 2)
 #
 # * **Simplex+ changes little**, as printed: by less than three percentage points on
 #   every set, and our runs agree with all eight printed differences within their

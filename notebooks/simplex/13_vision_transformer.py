@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Does the simplex help a vision transformer? (Figure 9)
+# # In a vision transformer (Figure 9)
 #
 # * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
 #   frequencies have 0.5 to 1.8 % less error than orthogonal ones, and on average keep one

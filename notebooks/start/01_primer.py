@@ -1,5 +1,5 @@
 # %% [markdown]
-# # A primer: what is a random feature, and what is a coupling?
+# # Primer: what is a random feature?
 #
 # * **A random feature is a number** $f(\omega, x)$ computed from a point and a random frequency. Products of
 #   features are, on average, a kernel.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Can random walks estimate any graph kernel? (Table 1, Theorem 2.2, Equation 2)
+# # Can walks estimate any kernel? (Table 1, Theorem 2.2, Equation 2)
 #
 # * **Any that is a power series.** A kernel decides how much a walk of length $k$
 #   counts, and nothing else: the walks do not depend on it.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Four kernels on eight graphs, one of them without an error bar (Figure 2)
+# # Four kernels on eight graphs (Figure 2)
 #
 # * **Figure 2 holds, and for three of its four kernels firmly.** On all eight graphs 64 walkers per node estimate
 #   these three to about 1 % or better, and the error falls as one over the square root of the number of walkers.

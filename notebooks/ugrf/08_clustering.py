@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Do walks find the clusters of the exact kernel? (Table 2)
+# # Do walks find the clusters? (Table 2)
 #
 # * **"Small" needs a yardstick, and the exact kernel supplies it.** On every graph
 #   estimating the kernel changes fewer pairs than another start does with the exact

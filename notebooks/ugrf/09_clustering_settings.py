@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which unprinted choices decide how well walks cluster?
+# # What decides how well walks cluster?
 #
 # * **Where $k$-means starts matters most on most graphs**, and it is not printed. With
 #   starts from the nearest of three nodes, in place of random labels, the mean error is

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What does a learned modulation learn, and how much better is it? (Table 3)
+# # What does a learned modulation learn? (Table 3)
 #
 # * **A modulation learned on 20 nodes works on all eight graphs**, the largest of
 #   which is sixty times larger. It is biased and has less variance, as the paper says.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Why does the published network gain only a tenth?
+# # Why only a tenth?
 #
 # * **The published network is nearly a constant.** Its printed errors are those of a
 #   modulation that falls by about one per cent per step; the one that we train from a

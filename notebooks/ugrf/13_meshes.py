@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which kernel predicts where a surface faces? (Figure 5, Table 4)
+# # Which way does a surface face? (Figure 5, Table 4)
 #
 # * **The learned kernel predicts best on all five meshes**, with 16 walks per vertex; the diffusion kernel
 #   comes closest. On the torus that last difference is small.

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # On meshes, is the learned kernel better, or only quieter?
+# # Better, or only quieter?
 #
 # * **On the torus the learned kernel wins by being quiet, not by being right.** Most of the error there is noise of
 #   the walks. Take it away, and all three fixed kernels predict better than the learned one; with four times as many

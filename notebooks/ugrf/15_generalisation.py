@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How much can a learned kernel fit by chance? (Theorem 2.3)
+# # The bound on generalisation (Theorem 2.3)
 #
 # * **Theorem 2.3 holds, and is not bad as such bounds go.** On five real graphs it is
 #   1.2 to 3.1 times the complexity that it bounds, more where the family of kernels

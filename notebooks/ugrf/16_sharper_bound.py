@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Can the bound promise anything about new nodes?
+# # A sharper bound
 #
 # * **Not as printed.** Where the sampled nodes are distinct, Eq. 41 is above one for
 #   every graph, family, hypothesis and margin: it never promises an error rate below

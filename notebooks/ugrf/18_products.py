@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Is a product with a kernel worth a walk?
+# # Is a product worth a walk?
 #
 # * **No.** The paper compares with the exact kernel matrix, and wins. **But that is the wrong comparison.** Hardly
 #   anybody needs the exact matrix. Six sparse products give a product $Kv$ with seven correct digits. They take a small

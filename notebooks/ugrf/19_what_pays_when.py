@@ -1,5 +1,5 @@
 # %% [markdown]
-# # What pays when, for a few nodes of a large graph?
+# # When do walks pay?
 #
 # * **Walks are local, and products with a whole graph are not.** The features of a hundred nodes take about as long in
 #   a graph of ten thousand nodes as in one of a million. At long range they are some thirty times faster for the block of

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How large a graph can a Gaussian process have?
+# # Gaussian processes on large graphs
 #
 # * **A million nodes and ten thousand observations take less than a minute**, on two cores and in a fraction of a
 #   laptop's memory. Four fifths of that time go into predicting everywhere; what the observations say is found in

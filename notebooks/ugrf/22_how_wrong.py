@@ -1,5 +1,5 @@
 # %% [markdown]
-# # How wrong are walk features on a graph too large to check?
+# # How wrong are walk features?
 #
 # * **Four sets of features tell.** Two independent estimates of the kernel differ by twice
 #   the variance of one. A few products through them give the error of every node, with

@@ -136,7 +136,7 @@ seen = {
 def heat_map(name, weights):
     """Rows are queries, columns keys; one scale of colours for all maps."""
     ax = Figure(figsize=plotting.PANEL).subplots()
-    ax.imshow(weights, vmin=0, vmax=np.quantile(seen["exact"], 0.99))
+    ax.imshow(np.sqrt(weights), vmin=0, vmax=np.quantile(seen["exact"], 0.99) ** 0.5)
     ax.set(title=name, xticks=[], yticks=[], xlabel="keys", ylabel="queries")
     ax.grid(visible=False)
     return ax.figure
@@ -146,7 +146,7 @@ plotting.show(
     *(heat_map(*one) for one in seen.items()),
     caption="Ours. Weights of one head of MiniLM on 64 positions: exact, and estimated "
     "from 64 features: plain, fitted to other texts, and with the eight best keys of "
-    "each query exact.",
+    "each query exact. Brightness is the root of a weight.",
     alt="Four heat maps. The exact one has a bright first column and blocks along the "
     "diagonal. FAVOR+ shows streaks in their place, the centred one fewer; with "
     "eight keys exact the blocks are back.",

@@ -30,8 +30,8 @@ def read(name):
     return drawn(json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")), name)
 
 
-def lead(notebook, figure=0, panels=None, caption=None, page=None):
-    """A copy of one figure, of this notebook or of another page, with names of its own; None where there is no figure."""
+def lead(notebook, figure=0, panels=None, caption=None, page=None, view=False):
+    """A copy of one figure, of this notebook or of another page, with names of its own; None where there is none. No ``view`` is one."""
     found = figures(read(page) if page else notebook)
     if not found:
         return None
@@ -43,6 +43,17 @@ def lead(notebook, figure=0, panels=None, caption=None, page=None):
     if caption:
         page = re.sub(r"<figcaption>.*?</figcaption>", lambda _: f"<figcaption>{html.escape(caption)}</figcaption>", page, flags=re.S)
     return page
+
+
+def turning(notebook, caption=None):
+    """The mesh of a page as its lead figure, which is drawn when all else has been read; and its HTML where it stood."""
+    shown = (output.get("data", {}).get("text/html", "") for cell in notebook["cells"] for output in cell.get("outputs", []))
+    found = next(page for page in map("".join, shown) if page.startswith('<figure class="rfcore-view'))
+    page = found.replace('<figure class="rfcore-view', '<figure id="lead-figure" class="lead rfcore-view', 1).replace("<script src", "<script defer src", 1)
+    page = re.sub(r"<script>(.*?)</script>", r'<script>addEventListener("DOMContentLoaded", () => { \1 })</script>', page, flags=re.S)
+    if caption:
+        page = re.sub(r"<figcaption>.*?</figcaption>", lambda _: f"<figcaption>{html.escape(caption)}</figcaption>", page, flags=re.S)
+    return page, found
 
 
 def chosen(name):
@@ -109,7 +120,10 @@ def put_first(notebook, name):
     """Between the title and what follows it."""
     row = chosen(name)
     if page := lead(notebook, **row):
-        if not {"panels", "page"} & row.keys():
+        if row.get("view"):
+            page, found = turning(notebook, row.get("caption"))
+            leave_a_link(notebook, found, "caption" in row)
+        elif not {"panels", "page"} & row.keys():
             leave_a_link(notebook, figures(notebook)[row.get("figure", 0)], "caption" in row)
         first = notebook["cells"][0]
         title, _, rest = "".join(first["source"]).partition("\n")

@@ -467,7 +467,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
                     faults.append((name, f"no figure in the first {screens} screens at {size['width']}"))
             sizes = tab.evaluate(LETTERS) if is_notebook else []
             letters += len(sizes)
-            if (least := min(sizes, default=9)) < 9:
+            if (least := min(sizes, default=10)) < 10:
                 faults.append((name, f"letters of {least:.1f} pixels on a phone"))
             if is_notebook or name in WITH_VERDICTS:
                 ends = tab.evaluate(BADGES)

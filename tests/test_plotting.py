@@ -67,7 +67,7 @@ WORDS_FOR = {
     "stratified": {"strata in blocks", "two stratified hops"},
     "antithetic": {"antithetic"},
     "reversal": {"reversal (σ)"},
-    "permutation": {"σ", "σ-coupled", "Eq. 56", "Eqs 55, 56"},
+    "permutation": {"σ", "σ-coupled", "Eq. 56"},
     "halton": {"Halton, shifted"},
     "sobol": {"Sobol', turned"},
     "tight": {"result"},  # of tight frames, beside their kernel's

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Does a better kernel make a better Gaussian process? (Tables 3 and 4)
+# # Does a Gaussian process improve? (Tables 3 and 4)
 #
 # * **Orthogonal directions help a posterior; coupled norms add next to nothing.**
 #   Pairwise norm coupling (PNC) lowers the error of the kernel; divergences and

@@ -258,13 +258,14 @@ rows(
 # **If the rows are at hand, take `Nystroem`**: it sees where they are, and random features do not. Its 1,024 columns predict about as well as
 # four times as many random ones, in less than half of the time, and sums are hundreds of times nearer. (Boosted trees need half a second for
 # an error between those of 256 and of 1,024 columns; ask them first.)
+#
 # **Where it is not the best:** rows that arrive later or live on machines which share no more than a key; estimates that have to be unbiased; and many
 # columns, since landmarks cost the cube of their number. On a table of 27 columns 1,024 random features beat 256 of Nystroem's in less
 # time ({doc}`/notebooks/beyond/01_in_a_pipeline`).
 #
 # **Does a coupling pay?** In the density, at no price: less than a fifth of `RBFSampler`'s error. In the prediction it is not felt, here as in
-# {doc}`most regressions </notebooks/beyond/08_where_it_is_felt>`. Half of the memory is float64; float32 rows have float32 features. For more
-# rows than fit, `RandomFeatures` takes Dask arrays.
+# {doc}`most regressions </notebooks/beyond/08_where_it_is_felt>`. Float32 rows have
+# float32 features, in half of the memory; for more rows than fit, `RandomFeatures` takes Dask arrays.
 #
 # (guide-graph)=
 # ## I have a graph of a million nodes

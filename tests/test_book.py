@@ -549,6 +549,19 @@ ENTRY = re.compile(r'<li class="toctree-l\d[^"]*"><a class="[^"]*" href="[^"]*">
 
 
 
+def test_a_verdict_in_prose_names_the_sentence_that_it_is_of_and_leads_to_its_section(pages):
+    claims = {claim.id: (claim, entry.anchor) for entry in evidence.entries() for claim in entry.claims}
+    seen = 0
+    for source in ROOT.glob("notebooks/*/[0-9][0-9]_*.py"):
+        page = pages[f"notebooks/{source.parent.name}/{source.stem}.html"]
+        for name in re.findall(r"\{verdict\}`([^`]+)`", source.read_text(encoding="utf-8")):
+            claim, anchor = claims[name]
+            said = html.escape(" ".join(claim.statement.split()))
+            assert re.search(rf'<span class="verdict [\w-]+"><a [^>]*href="[^"]*#{anchor}" title="{re.escape(said)}"', page), (source.stem, name)
+            seen += 1
+    assert seen > 20
+
+
 def test_no_title_in_the_navigation_is_longer_than_six_words(pages):
     titles = [text_of(title) for title in ENTRY.findall(pages["book/index.html"])]
     assert len(titles) > 90

@@ -75,7 +75,7 @@ def page_of(claim):
 
 
 class Cited(SphinxRole):
-    """``{verdict}`claim` ``: the word that a claim's page came to, linked to that page."""
+    """``{verdict}`claim` ``: the word that a claim's page came to, linked to its place there; the claim's sentence shows when one points at it."""
 
     def run(self):
         """The pill."""
@@ -87,10 +87,21 @@ class Cited(SphinxRole):
             "", nodes.inline("", word), refdomain="std", reftype="doc", refexplicit=True, refdoc=self.env.docname,
             reftarget=f"/notebooks/{page_of(self.text)}", refwarn=True,
         )  # fmt: skip
-        return [nodes.inline("", "", page, classes=["verdict", CLASSES[word]])], []
+        return [nodes.inline("", "", page, classes=["verdict", CLASSES[word]], claim=self.text)], []
+
+
+def stand_for(app, doctree, docname):
+    """What a verdict in prose is of: its link names the sentence, and leads to the section that decides it."""
+    anchors = {claim.id: entry.anchor for entry in entries() for claim in entry.claims}
+    for pill in doctree.findall(lambda node: isinstance(node, nodes.inline) and "claim" in node):
+        for link in pill.findall(nodes.reference):
+            link["reftitle"] = " ".join(decisions("paper")[pill["claim"]].claim.statement.split())
+            if anchor := anchors[pill["claim"]]:
+                link["refuri"] = f"{link['refuri'].partition('#')[0]}#{anchor}"
 
 
 def setup(app):
     app.add_role("verdict", Cited())
     app.connect("doctree-read", strip)
+    app.connect("doctree-resolved", stand_for)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

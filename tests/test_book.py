@@ -218,9 +218,9 @@ def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
 def test_each_page_that_has_a_figure_has_one_below_its_title(pages):
     for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
         page = pages[f"notebooks/{name}.html"].partition("<article")[2].partition("</h1>")[2]
-        first = page.index('<figure class="rfcore-figure') if '<figure class="rfcore-figure' in page else None
-        assert first is None or page.startswith('<figure class="rfcore-figure lead', first), name
-        assert first is None or not re.search(r"<(li|h2|table)", page[:first]), name
+        first = re.search(r'<figure class="rfcore-(?:figure|view)( lead)?', page)
+        assert first is None or first[1], name
+        assert first is None or not re.search(r"<(li|h2|table)", page[: first.start()]), name
 
 
 def test_a_lead_figure_stands_once_on_its_page(pages):

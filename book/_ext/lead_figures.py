@@ -49,7 +49,7 @@ def turning(notebook, caption=None):
     """The mesh of a page as its lead figure, which is drawn when all else has been read; and its HTML where it stood."""
     shown = (output.get("data", {}).get("text/html", "") for cell in notebook["cells"] for output in cell.get("outputs", []))
     found = next(page for page in map("".join, shown) if page.startswith('<figure class="rfcore-view'))
-    page = found.replace('<figure class="rfcore-view', '<figure id="lead-figure" class="lead rfcore-view', 1).replace("<script src", "<script defer src", 1)
+    page = found.replace('<figure class="rfcore-view"', '<figure class="rfcore-view lead" id="lead-figure"', 1).replace("<script src", "<script defer src", 1)
     page = re.sub(r"<script>(.*?)</script>", r'<script>addEventListener("DOMContentLoaded", () => { \1 })</script>', page, flags=re.S)
     if caption:
         page = re.sub(r"<figcaption>.*?</figcaption>", lambda _: f"<figcaption>{html.escape(caption)}</figcaption>", page, flags=re.S)

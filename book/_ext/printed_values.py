@@ -46,8 +46,8 @@ def beside_ours(row):
         return []
     tables = tables_of(row.notebook)
     if values_of(row.entry):
-        head = f"Re-run: {row.entry.place.partition(', ')[0]}."
-        return [table for _, table in tables if caption(table).startswith(head)]
+        head = re.compile(rf"Re-run: {row.entry.place.partition(', ')[0]}[.,]")
+        return [table for _, table in tables if head.match(caption(table))]
     return [table for label, table in tables if label == row.anchor]
 
 

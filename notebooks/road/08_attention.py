@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Can a worse kernel attend better?
+# # A worse kernel, a better attention?
 #
 # In a transformer each position looks at all others and takes an average of their values. The weights are kernel values divided by
 # their sum, and with $n$ positions there are $n^2$ of them. Replace the kernel by products of features, and the sums can be rearranged

@@ -33,6 +33,7 @@ profile = "paper"
 # %% tags=["hide-input"]
 import json
 from functools import partial
+from html import escape
 
 import jax
 import numpy as np
@@ -142,9 +143,9 @@ sliders = "".join(
     f'max="{len(values) - 1}" value="{values.index(start)}" disabled></label>'
     for (name, values), start in zip(ASKED.items(), START, strict=True)
 )
-data = json.dumps({"asked": list(ASKED.values()), "answers": answers})
+data = escape(json.dumps({"asked": list(ASKED.values()), "answers": answers}))
 HTML(
-    f"<div class=\"how-many\" data-answers='{data}'>{sliders}"
+    f'<div class="how-many" data-answers="{data}">{sliders}'
     f"<output>{said(*START)}</output></div>"
 )
 

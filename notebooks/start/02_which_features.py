@@ -257,7 +257,7 @@ rows(
 
 # %% [markdown]
 # **If the rows are at hand, take `Nystroem`**: it sees where they are, and random features do not. Its 1,024 columns predict about as well as
-# four times as many random ones, in less than half of the time, and sums are hundreds of times nearer. (Boosted trees need half a second for
+# four times as many random ones, in less than half of the time, and sums are hundreds of times nearer. (Boosted trees need less than a second for
 # an error between those of 256 and of 1,024 columns; ask them first.)
 #
 # **Where it is not the best:** rows that arrive later or live on machines which share no more than a key; estimates that have to be unbiased; and many
@@ -456,7 +456,7 @@ if not QUICK:
 rows(HEADS, measured)
 
 # %% [markdown]
-# **How many features?** A pair of keys and queries of 64 dimensions is far from all others, so that one needs many. With 512 of them the plain mean
+# **How many features?** With 512 of them the plain mean
 # is nearer at 512 and at 1,024 positions, and the features are from 2,048. Twice as many are nearer than the mean at every length, and are
 # worth their time from about 4,096 positions only; then they need less memory as well.
 #

@@ -68,6 +68,15 @@ def test_every_printed_error_of_a_table_is_plotted(page, table):
     assert missing == []
 
 
+def test_no_table_that_names_its_place_is_left_out(page):
+    landscape, _ = page
+    for row in evidence.scorecard("paper"):
+        place = re.escape(row.entry.place.partition(", ")[0])
+        tables = [table for _, table in landscape.tables_of(row.notebook)] if row.notebook else []
+        named = [table for table in tables if re.search(rf"<figcaption>Re-run: {place}\b", table)]
+        assert all(landscape.is_of(table, row.entry.place.partition(", ")[0]) for table in named), row.entry.id
+
+
 def test_a_ratio_stands_where_the_axis_says(page):
     landscape, _ = page
     assert [landscape.across(r) for r in (1 / 16, 1.0, 16.0, 100.0)] == pytest.approx([0, 50, 100, 100])

@@ -10,7 +10,7 @@ from collections import Counter
 from html import escape, unescape
 
 from docutils.nodes import make_id
-from printed_values import caption, tables_of
+from printed_values import is_of, tables_of
 from record_text import ROOT, TITLES, name_of, slug, tally
 
 from companion import evidence
@@ -143,7 +143,7 @@ class Pair:
 def printed_pairs(row):
     """Pairs of an entry: of its printed tables, else of its claims on values; and how many were left out."""
     place = row.entry.place.partition(", ")[0]
-    tables = [table for _, table in tables_of(row.notebook) if caption(table).startswith(f"Re-run: {place}.")]
+    tables = [table for _, table in tables_of(row.notebook) if is_of(table, place)]
     found = [pair for table in tables for pair in of_table(table, place)]
     if not found:
         found = [

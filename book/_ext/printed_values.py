@@ -46,9 +46,14 @@ def beside_ours(row):
         return []
     tables = tables_of(row.notebook)
     if values_of(row.entry):
-        head = re.compile(rf"Re-run: {row.entry.place.partition(', ')[0]}[.,]")
-        return [table for _, table in tables if head.match(caption(table))]
+        place = row.entry.place.partition(", ")[0]
+        return [table for _, table in tables if is_of(table, place)]
     return [table for label, table in tables if label == row.anchor]
+
+
+def is_of(table, place):
+    """Whether a caption names a place: "Re-run: Table 3. ..." or "Re-run: Table 3, RFFs. ..."."""
+    return re.match(rf"Re-run: {re.escape(place)}[.,]", caption(table)) is not None
 
 
 def caption(table):

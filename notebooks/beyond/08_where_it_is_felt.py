@@ -513,10 +513,10 @@ Markdown("\n".join(lines))
 # The shares of RMSE compare with as many independent frequencies; those of sums are at
 # a lengthscale of twice the median distance unless said otherwise. Take tight frames
 # wherever the number that you report is itself a sum of kernels, and its error bar from
-# the closed form. (If all points are at hand Nystroem comes much nearer in such sums,
-# too, at a higher cost and without an error bar: the density of 100,000 rows on
-# {doc}`/notebooks/start/02_which_features`.) If you fit a model to the columns, spend
-# your effort on the columns, by Nystroem or by having more of them.
+# the closed form. (If all points are at hand, a few of Nystroem's columns come much
+# nearer in such sums, and sooner, though without an error bar: the density of 100,000
+# rows on {doc}`/notebooks/start/02_which_features`.) If you fit a model to the columns,
+# spend your effort on the columns, by Nystroem or by having more of them.
 #
 # The limits: one data set in 64 dimensions, a linear model with a ridge that suits the
 # exact kernel, and random tokens in place of a trained transformer's. A test by the MMD

@@ -40,9 +40,13 @@ def lead(notebook, figure=0, panels=None, caption=None, page=None, view=False):
     if panels:
         drawings = iter(range(page.count("<svg")))
         page = re.sub(r"<svg.*?</svg>\n?", lambda one: one[0] if next(drawings) < panels else "", page, flags=re.S)
-    if caption:
-        page = re.sub(r"<figcaption>.*?</figcaption>", lambda _: f"<figcaption>{html.escape(caption)}</figcaption>", page, flags=re.S)
-    return page
+    return captioned(page, caption)
+
+
+def captioned(page, caption):
+    """The figure under another caption, if one is given."""
+    new = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else None
+    return re.sub(r"<figcaption>.*?</figcaption>", lambda _: new, page, flags=re.S) if new else page
 
 
 def turning(notebook, caption=None):
@@ -51,9 +55,7 @@ def turning(notebook, caption=None):
     found = next(page for page in map("".join, shown) if page.startswith('<figure class="rfcore-view'))
     page = found.replace('<figure class="rfcore-view"', '<figure class="rfcore-view lead" id="lead-figure"', 1).replace("<script src", "<script defer src", 1)
     page = re.sub(r"<script>(.*?)</script>", r'<script>addEventListener("DOMContentLoaded", () => { \1 })</script>', page, flags=re.S)
-    if caption:
-        page = re.sub(r"<figcaption>.*?</figcaption>", lambda _: f"<figcaption>{html.escape(caption)}</figcaption>", page, flags=re.S)
-    return page, found
+    return captioned(page, caption), found
 
 
 def chosen(name):

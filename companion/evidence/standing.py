@@ -5,8 +5,10 @@ The book asks for the words, and no page does: another sentence makes no page du
 
 import os
 import re
+import tomllib
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from string import Formatter
 from typing import NamedTuple
@@ -49,13 +51,36 @@ def results_folder(profile, root=None):
 
 
 def decisions(profile="paper"):
-    """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim."""
+    """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim.
+
+    What a rule found "reproduced" where the paper has a word for a number (:func:`adjectives`) is reproduced in
+    direction: a threshold of ours counts neither for a paper nor against it.
+    """
+    found = recorded(profile)
+    for name in adjectives().keys() & found.keys():
+        if found[name].verdict is Verdict.REPRODUCED:
+            why = f'The paper puts no number on "{adjectives()[name]}": what is asked for it is ours. {found[name].why}'
+            found[name] = replace(found[name], verdict=Verdict.IN_DIRECTION, why=why.strip())
+    return found
+
+
+def recorded(profile="paper"):
+    """The decisions as the rules found them: ledgers and outputs of pages hold these."""
     found, folder = {}, results_folder(profile)
     for path in sorted(folder.glob("*/*.json")):
         claims = claims_of(path.relative_to(folder).with_suffix("").as_posix())
         for name, fields in pages.read(path).get("claims", {}).items():
             found[name] = Decision(**fields, claim=claims.get(name))
     return found
+
+
+@cache
+def adjectives():
+    """Words of what a claim quotes (``printed``) on which the paper puts no number, by claim id.
+
+    ``data/adjectives.toml`` holds them; what the rule tests for them is less than the word, or a threshold of ours.
+    """
+    return tomllib.loads((repository.folder("data") / "adjectives.toml").read_text(encoding="utf-8"))
 
 
 def entry_verdict(entry, ledger):

@@ -208,7 +208,8 @@ ledger.decide({
 # Eq. 17 turns one vector after the other against the sum of the rest. Where does it
 # end, and how fast? From six dimensions on, two passes do all there is to do. In three
 # and four dimensions the passes converge slowly, since one norm often nearly equals the
-# sum of the others.
+# sum of the others; but they do converge, and so they do where one norm is made to exceed
+# that sum by half.
 
 # %%
 n_passes = (0, 2, 5)
@@ -228,6 +229,23 @@ left_over = np.concatenate([
 too_much = np.stack(
     [(after[of][1] - 1e-6 * after[of][0])[:N_NORMS_64] for of in (6, 64)], axis=1
 )
+
+
+def one_long(norms):
+    """The same norms, but one is half as long again as all others together."""
+    longest = 1.5 * norms[:, 1:].sum(axis=1, keepdims=True)
+    return np.concatenate([longest, norms[:, 1:]], axis=1)
+
+
+def never_gained(norms, sweeps=2000):
+    """Share of the simplex's excess over the least that many passes leave, (draws,)."""
+    sums = np.stack([balance(norms, sweeps=k) for k in (0, sweeps)]).sum(axis=2)
+    over = np.sum(sums**2, axis=-1) - arrangements.shortest_sum(norms) ** 2
+    return over[1] / over[0]
+
+
+few = [all_norms[of] for of in (*SLOW, 6)]
+in_the_end = [never_gained(norms) for each in few for norms in (each, one_long(each))]
 
 # %% [markdown]
 # "Guaranteeing smaller kernel estimator MSE when $v$ is sufficiently small" is a
@@ -268,6 +286,9 @@ ledger.decide({
         left_over, np.zeros(len(left_over)), tolerance=64 * np.finfo(float).eps
     ),
     "simplex/eq-16/passes": evidence.bound(too_much, 0.0),
+    "simplex/eq-16/always": evidence.bound(
+        np.concatenate(in_the_end), 1e-3, exact=True
+    ),
     "simplex/eq-16/small-v": evidence.order(close[3], close[2], exact=True),
     "simplex/eq-16/asymptotic": evidence.order(
         shares[:, :-1], shares[:, 1:], exact=True

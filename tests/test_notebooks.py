@@ -22,6 +22,7 @@ from companion.evidence import runner
 from companion.evidence.ledger import Decisions
 from companion.evidence.pages import code_cells, machine_paths, name_of, source_sha256
 from companion.evidence.reach import reach_sha256
+from companion.evidence.standing import recorded
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {name_of(path): path for path in runner.find(["all"], ROOT)}
@@ -223,7 +224,7 @@ def test_the_committed_ledger_decides_the_notebooks_claims(name, monkeypatch):
         assert (record["notebook"], record["profile"]) == (name, "paper")
         assert runner.ledger_problems(name, {"profile": "paper"} | record["provenance"], ROOT) == []
         outputs = "\n".join(shown(page(name))).splitlines()  # a decision that ends no cell is taken, and shown to nobody
-        decided = Decisions({claim: found for claim, found in evidence.decisions("paper").items() if claim in wanted})
+        decided = Decisions({claim: found for claim, found in recorded("paper").items() if claim in wanted})
         assert [line for line in repr(decided).splitlines() if line not in outputs] == []
         assert record["provenance"]["source_sha256"] == page(name).metadata["rfcore"]["source_sha256"]
         assert record["provenance"]["fallbacks"] == [], "at paper the real data are needed"

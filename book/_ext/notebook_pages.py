@@ -51,8 +51,8 @@ def prepare(app, docname, source):
     for key, text in {"run": run, "main-road": main_road.ending(name)}.items():
         notebook["cells"] += [{"cell_type": "markdown", "id": key, "metadata": {}, "source": text}] if text else []
     source[0] = json.dumps(notebook)
-    ledger = [ROOT / f"data/results/paper/{name}.json", *ROOT.glob("data/claims/*.toml")] if outputs else []
-    for path in (*ledger, lead_figures.LEADS, *([main_road.WORDS, ROOT / "_toc.yml"] if folder == "road" else [])):
+    words = [ROOT / f"data/results/paper/{name}.json", ROOT / "data/loosely_tested.toml", *ROOT.glob("data/claims/*.toml")]
+    for path in (*(words if outputs else []), lead_figures.LEADS, *([main_road.WORDS, ROOT / "_toc.yml"] if folder == "road" else [])):
         app.env.note_dependency(str(path))
 
 

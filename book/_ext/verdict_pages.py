@@ -27,7 +27,7 @@ from record_text import (
 
 from companion import evidence
 from companion.evidence import Verdict
-from companion.evidence.standing import told
+from companion.evidence.standing import loosely_tested, told
 from companion.evidence.verdicts import ERRATA, with_error
 
 
@@ -153,9 +153,11 @@ def errata():
 def disagreements():
     """Claims of papers that came out otherwise, and those that hang on a setting which is not printed."""
     undecided = [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted]
+    in_direction, words = decided(Verdict.IN_DIRECTION), loosely_tested()
     of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
-        "Reproduced in direction": decided(Verdict.IN_DIRECTION),
+        "Reproduced in direction: the numbers differ": [one for one in in_direction if one[1].id not in words],
+        "Reproduced in direction: a word, and no number": [one for one in in_direction if one[1].id in words],
         "Scaled": decided(Verdict.SCALED),
         **{
             f"Inconclusive: {because}": [one for one in undecided if one[2].open_because == because]

@@ -53,13 +53,13 @@ def results_folder(profile, root=None):
 def decisions(profile="paper"):
     """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim.
 
-    What a rule found "reproduced" where the paper has a word for a number (:func:`adjectives`) is reproduced in
+    What a rule found "reproduced" that tests less than the paper's words (:func:`loosely_tested`) is reproduced in
     direction: a threshold of ours counts neither for a paper nor against it.
     """
     found = recorded(profile)
-    for name in adjectives().keys() & found.keys():
+    for name in loosely_tested().keys() & found.keys():
         if found[name].verdict is Verdict.REPRODUCED:
-            why = f'The paper puts no number on "{adjectives()[name]}": what is asked for it is ours. {found[name].why}'
+            why = f'The paper says "{loosely_tested()[name]}"; what is asked for it is ours. {found[name].why}'
             found[name] = replace(found[name], verdict=Verdict.IN_DIRECTION, why=why.strip())
     return found
 
@@ -75,12 +75,9 @@ def recorded(profile="paper"):
 
 
 @cache
-def adjectives():
-    """Words of what a claim quotes (``printed``) on which the paper puts no number, by claim id.
-
-    ``data/adjectives.toml`` holds them; what the rule tests for them is less than the word, or a threshold of ours.
-    """
-    return tomllib.loads((repository.folder("data") / "adjectives.toml").read_text(encoding="utf-8"))
+def loosely_tested():
+    """Words of what a claim quotes (``printed``) that its rule tests less strictly than they read, by claim id."""
+    return tomllib.loads((repository.folder("data") / "loosely_tested.toml").read_text(encoding="utf-8"))
 
 
 def entry_verdict(entry, ledger):

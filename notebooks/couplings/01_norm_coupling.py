@@ -34,6 +34,7 @@ profile = "paper"
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.optimize import brentq
 
 from companion import evidence, plotting
 from companion.papers.couplings import block_errors, close_points, costs
@@ -171,7 +172,10 @@ ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
 # an independent pair costs.
 #
 # How small is a small $z$? For Fourier features PNC is ahead of independent norms at
-# $z = 2.2$ in every dimension tried, and behind at 3.1 for $d$ up to 16.
+# $z = 2.2$ in every dimension tried, and behind at 3.1 for $d$ up to 16. "At bigger
+# $z$" it "can still substantially reduce" the error "compared to an i.i.d. coupling"
+# (Appendix A.2)? Where independent norms catch up it does, by 7 to 18 %; at 3.1 and $d$
+# up to 8 its error is larger than that of IID features.
 
 # %%
 of = np.array([2, 4, 8, 16, 64] if profile == "paper" else [2, 4, 8, 16])[:, None]
@@ -179,6 +183,17 @@ v, z = np.array([0.1, 0.5, 1, 2, 3, 4]), np.array([0.1, 0.5, 1, 1.5, 2, 2.2])
 pnc_v, independent_v = (ratio(v, of, law, "positive") for law in LAWS[:2])
 pnc_z, independent_z = (ratio(z, of, law, "fourier") for law in LAWS[:2])
 far = [ratio(3.1, of[:4, 0], law, "fourier") for law in LAWS[:2]]
+
+
+def gain(distance, d):
+    """Of PNC over independent norms, as a share of the error of IID features."""
+    pnc, independent = (ratio(distance, d, law, "fourier") for law in LAWS[:2])
+    return independent - pnc
+
+
+caught_up = [brentq(gain, 2.2, 3.1, args=(d,), xtol=1e-6) for d in of[:4, 0]]
+there = ratio(caught_up, of[:4, 0], LAWS[0], "fourier")
+assert (np.round(100 * (1 - there)) >= 7).all() and there.min() > 0.815
 as_iid = np.stack([
     ratio(np.array([0.1, 0.5, 1, 2, 3]), of[:4], LAWS[2], kind)
     for kind in ("positive", "fourier")
@@ -189,6 +204,10 @@ ledger.decide({
     "couplings/cor-3.4/laplace": evidence.order(pnc_v, independent_v, exact=True),
     "couplings/cor-3.4/fourier": evidence.order(
         pnc_z[:, :5], independent_z[:, :5], exact=True
+    ),
+    "couplings/cor-3.4/larger-z": evidence.bound(there, 0.95, exact=True),
+    "couplings/extra-crossing/worse-than-iid": evidence.order(
+        np.ones(3), far[0][:3], exact=True
     ),
     "couplings/extra-crossing/where": evidence.order(
         np.append(pnc_z[:, 5], far[1]),

@@ -23,8 +23,9 @@
 # with $w_i$ the lengths of the rows of $\Omega$. There is one for all lengths of which
 # no $w_i^2$ exceeds $c$ {cite:p}`casazza2006existence`, and of all vectors of these
 # lengths it has the least $\sum_{i,j} (\omega_i^\top \omega_j)^2$
-# {cite:p}`benedetto2003finite`. Stratify the lengths, move the directions until the
-# equation holds, and turn the whole at random: each row is still $N(0, I_d)$.
+# {cite:p}`benedetto2003finite`. Stratify the lengths, begin with orthogonal blocks of
+# neighbouring ones, move the directions in four rounds, after which the equation all but
+# holds, and turn the whole at random: each row is still $N(0, I_d)$.
 #
 # Frames are an old subject. So are points that are spread better than random ones, for
 # kernels: quasi-Monte Carlo {cite:p}`yang2014quasi,avron2016quasi,huang2024quasi`,

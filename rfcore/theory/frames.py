@@ -11,7 +11,7 @@ and of second degree in the frequency. With many blocks
     m MSE -> e^(2 v^2) - e^(v^2) (1 + v^2 + v^4 / 2),  Var f up to v^4    balanced
 
 The directions of fewer frequencies are moved farther: ``frames.json`` has their errors over these, of
-draws for d from 2 to 128, up to d = 8 at every m to 12 d. For m <= d a frame is one orthogonal block with
+draws for d from 2 to 512, up to d = 8 at every m to 12 d. For m <= d a frame is one orthogonal block with
 norms in m strata.
 """
 

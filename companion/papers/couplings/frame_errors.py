@@ -19,7 +19,7 @@ from tqdm import tqdm
 from rfcore import couplings, theory
 from rfcore.theory import frames
 
-DIMENSIONS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128)
+DIMENSIONS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128, 512)
 WIDTHS = (1.0625, 1.125, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 4.5, 5.5, 6, 8, 8.5, 12.5, 16, 32.5, 64)  # over d
 LARGEST = 1100  # frequencies
 
@@ -66,7 +66,10 @@ def mse_given_lengths(omega, distances, features):
 @lru_cache
 def _mean_on_sphere(d, sign, top):
     grid = np.linspace(0, top, 4000)
-    return CubicSpline(grid, special.hyp0f1(d / 2, sign * grid**2 / 4))
+    square, k = sign * grid**2 / 4, np.arange(400)[:, None]
+    if d <= 128:
+        return CubicSpline(grid, special.hyp0f1(d / 2, square))
+    return CubicSpline(grid, 1 + np.cumprod(square / ((d / 2 + k) * (k + 1)), axis=0).sum(axis=0))  # SciPy's underflows
 
 
 def drawn(kind, m, d, n_draws, key):

@@ -8,8 +8,8 @@
 #   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
 #   graph, from hubs at the third hop, while those of walks stay sparse.
 # * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off the diagonal, 256
-#   walks per node leave errors of a quarter and more. By the rule below walks pay for learning $f$; for a posterior
-#   they are faster, at an error of the mean that the last table holds.
+#   walks per node leave errors of a quarter and more on this graph. By the rule below walks pay for learning $f$; for
+#   a posterior they are faster, at an error of the mean that the last table holds.
 #
 # **What the paper claims.** Walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. The
 # paper does not say for which tasks. For a product with the kernel of a whole graph they do not pay:

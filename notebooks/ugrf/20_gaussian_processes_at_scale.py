@@ -309,7 +309,9 @@ ledger.decide({
 # ## What is lost by walking
 #
 # We do the same on cities of 10,000 crossings, twenty times, with more and more observations. One set of walks serves
-# all numbers of observations: it is multiplied by one column of weights for each.
+# all numbers of observations: it is multiplied by one column of weights for each. One crossing in 600 has lost all four
+# streets ($0.2^4$). Its variance is 1, far above that of others, and no observation says anything about it: such
+# crossings make up about a quarter of the prior's squared error, which no method can take away.
 
 # %%
 side, n_seen = SIZES["small"]

@@ -26,7 +26,7 @@ PAGE = "notebooks/favor/07_in_an_encoder.ipynb"
 def model_folder():
     """Where the weights are: beside the data, or in the cache into which the book's own download puts them."""
     mirror = Path(os.environ["RFCORE_DATA_MIRROR"]) / "models" / "minilm"
-    return mirror if mirror.exists() else Path.home() / ".cache" / "rfcore" / "models" / "minilm"
+    return mirror if mirror.exists() else Path(os.environ["RFCORE_DATA_CACHE"]) / "models" / "minilm"
 
 
 def weights():

@@ -53,8 +53,8 @@ def results_folder(profile, root=None):
 def decisions(profile="paper"):
     """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim.
 
-    What a rule found "reproduced" that tests less than the paper's words (:func:`loosely_tested`) is reproduced in
-    direction: a threshold of ours counts neither for a paper nor against it.
+    What a rule found "reproduced" that tests less than the paper's words (:func:`loosely_tested`) is
+    reproduced in direction: a threshold of ours counts neither for a paper nor against it.
     """
     found = recorded(profile)
     for name in loosely_tested().keys() & found.keys():
@@ -76,7 +76,7 @@ def recorded(profile="paper"):
 
 @cache
 def loosely_tested():
-    """Words of what a claim quotes (``printed``) that its rule tests less strictly than they read, by claim id."""
+    """Words of what a claim quotes (``printed``) that its rule tests less strictly than they read, by id."""
     return tomllib.loads((repository.folder("data") / "loosely_tested.toml").read_text(encoding="utf-8"))
 
 

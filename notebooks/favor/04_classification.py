@@ -2,8 +2,8 @@
 # # Do better exponents classify better? (Figure 3)
 #
 # * **SDERF leads on average, as printed**, over all numbers of features $M$ by 1.5
-#   percentage points, and on 24 of the 32 pairs of set and $M$ no other kind is better.
-#   At $M = 16$ alone it is hardly ahead of trigonometric features.
+#   percentage points, and on three quarters of the 32 pairs of set and $M$ no other kind
+#   is better. At $M = 16$ alone it is hardly ahead of trigonometric features.
 # * **The lead is real and uneven.** Over other splits SDERF is 2.8 ± 0.3 points above
 #   GERF, the features with one parameter: seven on wifi, about a point on car and
 #   yeast, none on cmc.

@@ -19,7 +19,8 @@ def trigonometric_log_relative_variance(X, Y):
 
         log Var / k(x, y)^2 = z^2 + log(1 + e^(-2 z^2) / 2 - e^(-z^2))
 
-    from E (2 cos(a + theta) cos(b + theta))^2 = 1/2 + cos^2(a - b) of the phase. A frequency gives one feature.
+    from E (2 cos(a + theta) cos(b + theta))^2 = 1/2 + cos^2(a - b) of the phase. A frequency gives one
+    feature.
 
     Source: FAVOR#, Section 5.1 and Figure 2 ("TrigRF").
     """

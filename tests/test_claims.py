@@ -10,7 +10,7 @@ import pytest
 
 from companion import datasets, evidence
 from companion.evidence.claims import entries
-from companion.evidence.standing import recorded, loosely_tested, told
+from companion.evidence.standing import loosely_tested, recorded, told
 
 ROOT = Path(__file__).parents[1]
 

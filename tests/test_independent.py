@@ -38,10 +38,11 @@ def text(place):
     """A file's words; a notebook's cells and what they show, without tags."""
     words = (ROOT / place).read_text(encoding="utf-8")
     if place.endswith(".ipynb"):
-        cells = json.loads(words)["cells"]
-        shown = [output.get("data", output) for cell in cells for output in cell.get("outputs", [])]
-        parts = [cell["source"] for cell in cells]
-        parts += [out[kind] for out in shown for kind in ("text/markdown", "text/html", "text/plain", "text") if kind in out]
+        parts = []
+        for cell in json.loads(words)["cells"]:
+            shown = [output.get("data", output) for output in cell.get("outputs", [])]
+            kinds = ("text/markdown", "text/html", "text/plain", "text")
+            parts += [cell["source"], *(out[kind] for out in shown for kind in kinds if kind in out)]
         words = "\n".join("".join(part) for part in parts)
     return " ".join(re.sub(r"</?[a-zA-Z][^<>]*>", " ", words).split())
 

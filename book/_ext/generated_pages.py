@@ -30,6 +30,7 @@ VERDICT_PAGES = (
     verdict_pages.disagreements,
     verdict_pages.refuted,
     verdict_pages.unprinted,
+    verdict_pages.to_ask,
     verdict_pages.changes,
     verdict_pages.error_rates,
     landscape.landscape,

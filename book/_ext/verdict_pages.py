@@ -251,6 +251,13 @@ def unprinted():
     return bullets(lambda claim: claim.unprinted and f"{claim.unprinted.rstrip('.')}.") or "None so far."
 
 
+def to_ask():
+    """What a line from the authors would settle: the settings on which open claims hang, each once."""
+    hang = [one for one in decided(Verdict.INCONCLUSIVE) if one[2].by_choice]
+    lines = [f"- *{TITLES[row.entry.paper]}*, {section_link(row, name_of(row.entry))}: {plain(claim.unprinted.rstrip('.'))}." for row, claim, _ in hang]
+    return "\n".join(dict.fromkeys(lines)) or "Nothing."
+
+
 def changes():
     """Every rule that changed after a first run."""
     claims = [*(claim for entry in evidence.entries() for claim in entry.claims), *(claim for claim, *_ in beyond())]

@@ -38,9 +38,8 @@ def tight_frame(rng, m, d, tolerance=1e-6):
     Directions start at right angles within blocks of neighbouring lengths, as in the book's library: frames that start
     from random ones have as little error at close points, and a few per cent more at far ones. Then two projections
     take turns: the nearest tight frame, Omega (Omega' Omega)^(-1/2), and the nearest rows of the given lengths. We stop
-    when
-    sum_ij (omega_i'omega_j)^2, which a tight frame makes least, falls no further. (If a length is above sqrt(c), no
-    frame is tight, and that least sum is what remains to be found.) Last, a uniform rotation.
+    when sum_ij (omega_i'omega_j)^2, which a tight frame makes least, falls no further. (If a length is above sqrt(c),
+    no frame is tight, and that least sum is what remains to be found.) Last, a uniform rotation.
     """
     lengths = np.sqrt(chi2.ppf((np.arange(m) + rng.random(m)) / m, d))
     omega, potential = orthogonal_blocks(rng, m, d), np.inf

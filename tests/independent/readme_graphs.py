@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 
 JITTER = 1e-6  # what GPJax adds to the diagonal
 
+
 def ring_features(rng, n, m, p_halt):
     """Features for exp(-L / 2) of m walks from each of n nodes on a ring, their lengths stratified.
 

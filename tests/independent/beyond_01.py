@@ -29,7 +29,7 @@ def indicators(words):
 
 def power():
     """Four measurements, standardised, and the output of a power plant."""
-    with gzip.open(DATA / "uci/regression/power.txt.gz", "rt") as file:
+    with gzip.open(DATA / "uci/regression/power.txt.gz", "rt", encoding="utf-8") as file:
         cells = np.loadtxt(file)
     x = cells[:, :-1]
     return (x - x.mean(axis=0)) / x.std(axis=0), cells[:, -1:]
@@ -37,15 +37,15 @@ def power():
 
 def nursery():
     """Words as indicators; so are the classes."""
-    lines = (DATA / "uci/classification/nursery.data").read_text().split()
+    lines = (DATA / "uci/classification/nursery.data").read_text(encoding="utf-8").split()
     cells = np.array([line.split(",") for line in lines])
     return np.hstack([indicators(column) for column in cells[:, :-1].T]), indicators(cells[:, -1])
 
 
 def mnist():
-    with gzip.open(DATA / "images/mnist-t10k-images-idx3-ubyte.gz") as file:
+    with gzip.open(DATA / "images/mnist-t10k-images-idx3-ubyte.gz", mode="rb") as file:
         pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784) / 255
-    with gzip.open(DATA / "images/mnist-t10k-labels-idx1-ubyte.gz") as file:
+    with gzip.open(DATA / "images/mnist-t10k-labels-idx1-ubyte.gz", mode="rb") as file:
         return pixels, indicators(np.frombuffer(file.read(), np.uint8, offset=8))
 
 

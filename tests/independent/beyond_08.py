@@ -62,9 +62,9 @@ def pairs(x, omega):
 
 def digits():
     """Of 8 x 8 pixels, each the mean of a square of 3.5 x 3.5; and labels."""
-    with gzip.open(MNIST / "mnist-t10k-images-idx3-ubyte.gz") as file:
+    with gzip.open(MNIST / "mnist-t10k-images-idx3-ubyte.gz", mode="rb") as file:
         pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 28, 28) / 255
-    with gzip.open(MNIST / "mnist-t10k-labels-idx1-ubyte.gz") as file:
+    with gzip.open(MNIST / "mnist-t10k-labels-idx1-ubyte.gz", mode="rb") as file:
         labels = np.frombuffer(file.read(), np.uint8, offset=8)
     halved = pixels.repeat(2, axis=1).repeat(2, axis=2)
     return halved.reshape(-1, 8, 7, 8, 7).mean(axis=(2, 4)).reshape(-1, D), labels

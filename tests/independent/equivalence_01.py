@@ -17,7 +17,7 @@ FILES = {"wifi": "wifi.txt", "banknote": "banknote.txt", "yeast": "yeast.data"}
 
 def points(name):
     """120 standardised rows of the training part, scaled by the longest of that part to length 2."""
-    lines = (UCI / FILES[name]).read_text().splitlines()[:-1]  # the page drops the last line
+    lines = (UCI / FILES[name]).read_text(encoding="utf-8").splitlines()[:-1]  # the page drops the last line
     cells = np.array([line.replace(",", " ").split() for line in lines])
     x = cells[:, (name == "yeast") : -1].astype(float)
     x = x[np.random.default_rng(42).permutation(len(x))[: int(0.95 * len(x))]]

@@ -113,9 +113,9 @@ def shares(m, d, distances, n_frames):
 
 def threes_and_fives():
     """Digits of 8 x 8 pixels: each is the mean of a square of 3.5 x 3.5."""
-    with gzip.open(DATA / "images/mnist-t10k-images-idx3-ubyte.gz") as file:
+    with gzip.open(DATA / "images/mnist-t10k-images-idx3-ubyte.gz", mode="rb") as file:
         pixels = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 28, 28) / 255
-    with gzip.open(DATA / "images/mnist-t10k-labels-idx1-ubyte.gz") as file:
+    with gzip.open(DATA / "images/mnist-t10k-labels-idx1-ubyte.gz", mode="rb") as file:
         labels = np.frombuffer(file.read(), np.uint8, offset=8)
     halved = pixels.repeat(2, axis=1).repeat(2, axis=2)
     small = halved.reshape(-1, 8, 7, 8, 7).mean(axis=(2, 4)).reshape(-1, 64)
@@ -169,7 +169,7 @@ def sums(m=96, n_choices=8, n_frames=40):
 def uci(name):
     """Inputs and target; abalone's sexes as indicators, and cpu's performance in place of its logarithm."""
     if name == "abalone":
-        lines = (DATA / "uci/classification/abalone.data").read_text().split()
+        lines = (DATA / "uci/classification/abalone.data").read_text(encoding="utf-8").split()
         cells = np.array([line.split(",") for line in lines])
         numbers, sex = cells[:, 1:].astype(float), cells[:, :1] == np.unique(cells[:, 0])
         return np.hstack([numbers[:, :-1], sex]), numbers[:, -1]

@@ -27,7 +27,7 @@ PAGE = "notebooks/couplings/17_walks_that_know.ipynb"
 
 def adjacency(name):
     """The 0-1 matrix of a GML file whose nodes are numbered from 0, without self-loops."""
-    text = (Path(os.environ["RFCORE_DATA_MIRROR"]) / "graphs" / f"{name}.gml").read_text()
+    text = (Path(os.environ["RFCORE_DATA_MIRROR"]) / "graphs" / f"{name}.gml").read_text(encoding="utf-8")
     ends = np.array(re.findall(r"source (\d+)\s+target (\d+)", text), dtype=int)
     A = np.zeros((text.count("node ["),) * 2)
     A[ends[:, 0], ends[:, 1]] = A[ends[:, 1], ends[:, 0]] = 1

@@ -216,7 +216,7 @@ def fitted(w, sentences):
 def numbers():
     """(what, place, pattern, own, error) of each."""
     rng, w = np.random.default_rng(0), weights()
-    vocabulary = json.loads((model_folder() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    vocabulary = json.loads((model_folder() / "tokenizer.json").read_bytes())["model"]["vocab"]
     path = Path(os.environ["RFCORE_DATA_MIRROR"]) / "text" / "SST-2" / "test.tsv.gz"
     lines = gzip.decompress(path.read_bytes()).decode().split("\n")[1:]
     texts = [line.split("\t")[0].strip() for line in lines if line]

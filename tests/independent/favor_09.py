@@ -22,7 +22,7 @@ def long_reviews(rng, count):
     """Word pieces of reviews that fill 512 positions, from the book's file of reviews."""
     mirror = Path(os.environ["RFCORE_DATA_MIRROR"]) / "text" / "movie_reviews.csv"
     path = mirror if mirror.exists() else Path(os.environ["RFCORE_DATA_CACHE"]) / "text" / "movie_reviews.csv"
-    vocabulary = json.loads((encoder["model_folder"]() / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    vocabulary = json.loads((encoder["model_folder"]() / "tokenizer.json").read_bytes())["model"]["vocab"]
     with path.open(encoding="utf-8", newline="") as lines:
         texts = [row["text"].replace("<br />", " ") for row in csv.DictReader(lines) if row["source"] == "imdb"]
     found = []

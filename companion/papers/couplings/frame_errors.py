@@ -12,12 +12,11 @@ from functools import lru_cache
 
 import jax
 import numpy as np
-from scipy import special
 from scipy.interpolate import CubicSpline
 from tqdm import tqdm
 
 from rfcore import couplings, theory
-from rfcore.theory import frames
+from rfcore.theory import frames, norm_costs
 
 DIMENSIONS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128, 512)
 WIDTHS = (1.0625, 1.125, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 4.5, 5.5, 6, 8, 8.5, 12.5, 16, 32.5, 64)  # over d
@@ -65,11 +64,9 @@ def mse_given_lengths(omega, distances, features):
 
 @lru_cache
 def _mean_on_sphere(d, sign, top):
-    grid = np.linspace(0, top, 4000)
-    square, k = sign * grid**2 / 4, np.arange(400)[:, None]
-    if d <= 128:
-        return CubicSpline(grid, special.hyp0f1(d / 2, square))
-    return CubicSpline(grid, 1 + np.cumprod(square / ((d / 2 + k) * (k + 1)), axis=0).sum(axis=0))  # SciPy's underflows
+    """0F1(; d/2; sign t^2 / 4) = E[cosh(t u)] or E[cos(t u)], u a coordinate of a uniform unit vector."""
+    grid, (u, log_weights) = np.linspace(0, top, 4000), norm_costs.coordinate(d)
+    return CubicSpline(grid, (np.cos if sign < 0 else np.cosh)(np.outer(grid, u)) @ np.exp(log_weights))
 
 
 def drawn(kind, m, d, n_draws, key):
